@@ -95,6 +95,41 @@ var Reading = class {
   }
 };
 
+// src/web/js/gateway/lanes.js
+var QUANTUM = 4 << 10;
+var Lanes = class {
+  /** In the order of their turns. @type {Map<string, { texts: string[], credit: number }>} */
+  #lanes = /* @__PURE__ */ new Map();
+  get isEmpty() {
+    return this.#lanes.size === 0;
+  }
+  /** @param {string} agent @param {string} text */
+  add(agent, text) {
+    const lane = this.#lanes.get(agent);
+    if (lane) lane.texts.push(text);
+    else this.#lanes.set(agent, { texts: [text], credit: QUANTUM });
+  }
+  /** Takes out the next message. @returns {string | undefined} */
+  next() {
+    for (const [agent, lane] of this.#lanes) {
+      const length = lane.texts[0]?.length ?? 0;
+      if (length <= lane.credit || this.#lanes.size === 1) {
+        lane.credit = Math.max(0, lane.credit - length);
+        const text = lane.texts.shift();
+        if (lane.texts.length === 0) this.#lanes.delete(agent);
+        return text;
+      }
+      lane.credit += QUANTUM;
+      this.#lanes.delete(agent);
+      this.#lanes.set(agent, lane);
+    }
+    return void 0;
+  }
+  clear() {
+    this.#lanes.clear();
+  }
+};
+
 // src/web/js/gateway/left.js
 function inTab(work) {
   try {
@@ -156,6 +191,7 @@ var MOST_LEFT = 1e3;
 var UPDATE = "update";
 var BROKEN = 1006;
 var TOO_LARGE = 1009;
+var BEHIND = 1 << 20;
 var links = 0;
 var GatewayLink = class {
   /** @type {Map<string, Connection>} */
@@ -166,6 +202,8 @@ var GatewayLink = class {
   #files;
   /** Whether messages are sent and received over the socket. */
   #live = false;
+  /** The messages to agents that wait until the socket has sent others. */
+  #waiting = new Lanes();
   /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
   #session;
   /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
@@ -219,6 +257,7 @@ var GatewayLink = class {
   /** @param {string} [reason] */
   #end(reason) {
     this.#stopRetrying();
+    this.#writeAll();
     this.#socket?.close(1e3);
     this.#live = false;
     this.#forget(reason);
@@ -287,6 +326,7 @@ var GatewayLink = class {
     this.#files?.close();
     this.#live = false;
     this.#stop("told");
+    if (!over) this.#writeAll();
     if (over) this.#forget();
     else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
     if (!this.#found && !this.#closed) this.#warn(socket);
@@ -328,6 +368,7 @@ var GatewayLink = class {
   /** Ends the session, and the work for its agents. @param {string} [reason] @returns the session's token */
   #forget(reason = "The connection to the gateway was lost") {
     this.#stop("grace");
+    this.#waiting.clear();
     const token = this.#giveBack();
     for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = /* @__PURE__ */ new Map();
@@ -344,9 +385,10 @@ var GatewayLink = class {
   /** @param {string} data */
   #receiveText(data) {
     const envelope = this.tools.fromText(data);
-    if (envelope && this.#receiveOwn(envelope)) return;
+    if (envelope && this.#receiveOwn(envelope)) return this.#writeWaiting();
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
+    this.#writeWaiting();
   }
   /** @param {any} envelope @returns {boolean} whether it belongs to the connection itself, whose messages are not counted */
   #receiveOwn({ type, id, payload }) {
@@ -451,6 +493,25 @@ var GatewayLink = class {
     if (!this.#live && !this.#session) return;
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
+    if (head.agent && this.#isBehind()) this.#waiting.add(head.agent, text);
+    else this.#write(text);
+  }
+  /** Whether messages have to wait. Without a session, no acknowledgement would let them go on. */
+  #isBehind() {
+    return this.#live && this.#session && (!this.#waiting.isEmpty || this.#socket.bufferedAmount > BEHIND);
+  }
+  /** Sends what has waited, as far as the socket is not behind. */
+  #writeWaiting() {
+    while (!this.#waiting.isEmpty && !(this.#live && this.#session && this.#socket.bufferedAmount > BEHIND)) this.#writeNext();
+  }
+  #writeAll() {
+    while (!this.#waiting.isEmpty) this.#writeNext();
+  }
+  #writeNext() {
+    this.#write(this.#waiting.next() ?? "");
+  }
+  /** @param {string} text */
+  #write(text) {
     const kept = this.#session && this.#rust.keep(this.#session.delivery, text, text.length);
     if (this.#live) {
       if (kept === false) this.#replaces = this.#giveBack();

@@ -3,6 +3,7 @@
  * gateway supports it, the agents survive a broken socket: a new socket takes its place in time.
  */
 import { Files } from './files.js';
+import { Lanes } from './lanes.js';
 import { leave, takeLeft } from './left.js';
 import { Offer } from './offer.js';
 
@@ -19,6 +20,12 @@ const BROKEN = 1006;
 /** The close code of a gateway that does not read a message of this size. */
 const TOO_LARGE = 1009;
 
+/**
+ * The characters that wait in a socket before agents take turns. The gateway acknowledges that many at the
+ * latest, and each acknowledgement lets more be sent: timers of hidden pages come too seldom.
+ */
+const BEHIND = 1 << 20;
+
 let links = 0;
 
 export class GatewayLink {
@@ -30,6 +37,8 @@ export class GatewayLink {
   #files;
   /** Whether messages are sent and received over the socket. */
   #live = false;
+  /** The messages to agents that wait until the socket has sent others. */
+  #waiting = new Lanes();
   /** What survives a socket. Rust keeps and counts its messages under the number `delivery`. @type {{ token: string, grace: number, delivery: number } | undefined} */
   #session;
   /** The token of a session that was given up. The gateway may not know that yet. @type {string | undefined} */
@@ -88,6 +97,7 @@ export class GatewayLink {
   /** @param {string} [reason] */
   #end(reason) {
     this.#stopRetrying();
+    this.#writeAll();
     this.#socket?.close(1000);
     this.#live = false;
     this.#forget(reason);
@@ -170,6 +180,7 @@ export class GatewayLink {
     this.#files?.close();
     this.#live = false;
     this.#stop('told');
+    if (!over) this.#writeAll();
     if (over) this.#forget();
     else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
     if (!this.#found && !this.#closed) this.#warn(socket);
@@ -219,6 +230,7 @@ export class GatewayLink {
   /** Ends the session, and the work for its agents. @param {string} [reason] @returns the session's token */
   #forget(reason = 'The connection to the gateway was lost') {
     this.#stop('grace');
+    this.#waiting.clear();
     const token = this.#giveBack();
     for (const connection of this.#agents.values()) connection.close(reason);
     this.#agents = new Map();
@@ -237,10 +249,11 @@ export class GatewayLink {
   /** @param {string} data */
   #receiveText(data) {
     const envelope = this.tools.fromText(data);
-    if (envelope && this.#receiveOwn(envelope)) return;
+    if (envelope && this.#receiveOwn(envelope)) return this.#writeWaiting();
     // Counts first: whatever the message causes, it has arrived.
     if (this.#live) this.#count(data.length);
     if (envelope) this.#receive(envelope);
+    this.#writeWaiting();
   }
 
   /** @param {any} envelope @returns {boolean} whether it belongs to the connection itself, whose messages are not counted */
@@ -359,6 +372,30 @@ export class GatewayLink {
     // The payload comes last: a gateway that refuses a message for its size still reads the beginning.
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
+    if (head.agent && this.#isBehind()) this.#waiting.add(head.agent, text);
+    else this.#write(text);
+  }
+
+  /** Whether messages have to wait. Without a session, no acknowledgement would let them go on. */
+  #isBehind() {
+    return this.#live && this.#session && (!this.#waiting.isEmpty || this.#socket.bufferedAmount > BEHIND);
+  }
+
+  /** Sends what has waited, as far as the socket is not behind. */
+  #writeWaiting() {
+    while (!this.#waiting.isEmpty && !(this.#live && this.#session && this.#socket.bufferedAmount > BEHIND)) this.#writeNext();
+  }
+
+  #writeAll() {
+    while (!this.#waiting.isEmpty) this.#writeNext();
+  }
+
+  #writeNext() {
+    this.#write(this.#waiting.next() ?? '');
+  }
+
+  /** @param {string} text */
+  #write(text) {
     const kept = this.#session && this.#rust.keep(this.#session.delivery, text, text.length);
     if (this.#live) {
       if (kept === false) this.#replaces = this.#giveBack();
