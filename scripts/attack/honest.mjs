@@ -2,6 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createHost } from 'caphost';
 import { connectWebSocket } from 'caphost/agent';
 
+/** The characters of a large parameter, as the attackers send. */
+const LARGE = 200_000;
+/** Of how many bytes the gateway lets one app's queue grow before it refuses calls: half of `--max-queued-bytes`. */
+const MOST_WAITING = 32 << 20;
+
 /** @typedef {{ calls: number, failed: string[], p50: number, p99: number }} Measured times in milliseconds */
 
 /**
@@ -42,6 +47,7 @@ export async function honest(wsUrl, secrets) {
   await joined;
   const agent = await connectWebSocket(`${wsUrl}/abp?app=shop`, { token: secrets.agent });
   let next = 0;
+  const largeEcho = await timeOfLargeEcho(agent);
 
   return {
     /**
@@ -68,7 +74,9 @@ export async function honest(wsUrl, secrets) {
     },
     /** Connects one more agent during the attack, has it cancel a call, and returns whether the cancel was confirmed. */
     async cancel() {
-      const late = await connectWebSocket(`${wsUrl}/abp?app=shop`, { token: secrets.agent });
+      // A machine that is slow or busy takes as long for each byte that may wait before the agent.
+      const patience = 10_000 + largeEcho * (MOST_WAITING / LARGE);
+      const late = await connectWebSocket(`${wsUrl}/abp?app=shop`, { token: secrets.agent, connectTimeout: patience, grace: patience });
       const callId = `cancelled ${next++}`;
       const started = late.call('wait', {}, { callId });
       const { cancelled } = await late.cancel(callId);
@@ -81,4 +89,18 @@ export async function honest(wsUrl, secrets) {
       host.close();
     },
   };
+}
+
+/**
+ * The milliseconds that a call with large parameters and the same result takes before the attack.
+ *
+ * @param {import('caphost/agent').Agent} agent
+ */
+async function timeOfLargeEcho(agent) {
+  const text = 'x'.repeat(LARGE);
+  // The first call compiles code.
+  await agent.call('echo', { text });
+  const began = performance.now();
+  await agent.call('echo', { text });
+  return performance.now() - began;
 }

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
@@ -53,7 +52,8 @@ export async function request(target, line, headers = {}, body = '') {
   socket.setEncoding('latin1').on('data', (text) => {
     if (answer.length < 16) answer += text;
   });
-  await once(socket, 'close');
+  // A connection that is reset is closed, too. `once` of node:events would reject then.
+  await new Promise((resolve) => { socket.once('close', resolve); });
   const status = Number(answer.slice(9, 12)) || 0;
   if (status === 0 || status >= 400) target.count('refused');
   return status;
