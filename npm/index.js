@@ -1,9 +1,10 @@
 /**
  * The host: a page's capabilities, and the agents that call them.
  */
-import { LIMITS, problemWithOptions } from '../src/web/js/descriptor.js';
+import { LIMITS, OF_HOST, problemWithOptions } from '../src/web/js/descriptor.js';
 import { abpError, invalid, thrown } from '../src/web/js/errors.js';
 import { guarded } from '../src/web/js/guard.js';
+import { bare } from '../src/web/js/read.js';
 import { load } from './host-wasm.js';
 
 export { CapHostError } from '../src/web/js/errors.js';
@@ -11,9 +12,10 @@ export { CapHostError } from '../src/web/js/errors.js';
 /**
  * Makes a host.
  *
- * @param {any} options see `HostOptions` in the types
+ * @param {any} given see `HostOptions` in the types
  */
-export async function createHost(options) {
+export async function createHost(given) {
+  const options = bare(given, OF_HOST);
   const handle = await load();
   const unfit = problemWithOptions(options);
   if (unfit) throw thrown(invalid(unfit));

@@ -19,6 +19,7 @@ export function once(bytes, glue, own, handle) {
   // The path by which the module names the package's own functions has a hash.
   const imports = new Proxy({}, { get: (_, module) => (String(module).startsWith('./snippets/') ? own : glue) });
   const load = async () => {
+    ensurePlatform();
     const { instance } = await WebAssembly.instantiate(await bytes(), imports).catch(explain);
     glue.__wbg_set_wasm(instance.exports);
     /** @type {any} */ (instance.exports).__wbindgen_start();
@@ -31,6 +32,15 @@ export function once(bytes, glue, own, handle) {
     throw error;
   };
   return () => (loading ??= load().catch(retry));
+}
+
+/** What every call uses, and every browser has. Scripts of a page may have removed it, and imitations of a browser may lack it. */
+const NEEDED = /** @type {const} */ (['crypto', 'performance', 'DOMException']);
+
+/** @throws {Error} if something is missing, before a call depends on it */
+function ensurePlatform() {
+  const missing = NEEDED.find((name) => globalThis[name] === undefined) ?? (typeof crypto.getRandomValues === 'function' ? undefined : 'crypto.getRandomValues');
+  if (missing) throw abpError('NOT_SUPPORTED', `caphost needs ${missing}, which is missing here`);
 }
 
 /** @param {unknown} error @returns {never} */

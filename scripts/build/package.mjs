@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { glueDir, packageDir, root } from '../paths.mjs';
 import { asObject } from './as-object.mjs';
 import { minifyModules } from './minify.mjs';
+import { readOwnMembersOnly } from './objects.mjs';
 import { measurePackage } from './size.mjs';
 import { oneCopyOfSnippets } from './snippets.mjs';
 import { filesUnder, unlessDone } from './stamp.mjs';
@@ -110,7 +111,9 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     mainFields: ['module', 'main'],
     conditions: ['import'],
     external: ['node:*', 'ws'],
-    minify,
+    // terser takes the white space out.
+    minifySyntax: minify,
+    minifyIdentifiers: minify,
     chunkNames: `${chunk}-[hash]`,
     legalComments: 'none',
     charset: 'utf8',
@@ -119,6 +122,8 @@ async function bundle(outdir, files, chunk, { plugins, minify = true } = {}) {
     logOverride: { 'duplicate-object-key': 'silent' },
     plugins: [asObject, oneCopyOfSnippets, ...(plugins ?? [])],
   });
+  const scripts = Object.keys(metafile.outputs).filter((path) => path.endsWith('.js')).map((path) => join(root, path));
+  readOwnMembersOnly(scripts);
   // Functions that the automation sends to pages stay unchanged.
   const chunks = Object.entries(metafile.outputs).filter(([path, { entryPoint }]) => path.endsWith('.js') && !entryPoint?.includes('npm/automation'));
   if (minify) await minifyModules(chunks.map(([path]) => join(root, path)));

@@ -137,8 +137,8 @@ function cancelledError(id, capability, seen2) {
   return { code: CANCELLED, message: `Tool execution cancelled: ${capability}`, data };
 }
 function answerCall(id, capability, payload, failed2, done2) {
-  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
-  return payload.error ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
+  if (Object.hasOwn(payload, "cancelled") && payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
+  return Object.hasOwn(payload, "error") ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
 }
 
 // src/web/js/json-rpc/methods.js

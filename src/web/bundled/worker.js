@@ -122,9 +122,19 @@
       return false;
     }
   }
+  var ROOT = Object.prototype;
+  function bare(value, keys) {
+    for (const key of keys) if (key in ROOT && isObject(value)) return (
+      /** @type {any} */
+      { __proto__: null, ...value }
+    );
+    return value;
+  }
   function get(value, key) {
     try {
-      return isObject(value) ? value[key] : void 0;
+      if (!isObject(value)) return void 0;
+      return key in ROOT && !Object.hasOwn(value, key) && value[key] === /** @type {any} */
+      ROOT[key] ? void 0 : value[key];
     } catch {
       return void 0;
     }
@@ -207,7 +217,7 @@
     if (isError(value)) {
       const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
       for (const key of OF_ERRORS) {
-        if (value[key] !== void 0) Object.defineProperty(copy, key, { value: inner(value[key]), configurable: true, writable: true });
+        if (value[key] !== void 0) Object.defineProperty(copy, key, { __proto__: null, value: inner(value[key]), configurable: true, writable: true });
       }
       return copy;
     }
@@ -228,7 +238,18 @@
   }
 
   // src/web/js/snapshot.js
-  var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+  var cloned = (value) => carry(value, clone);
+  function clone(value, transfer) {
+    if (globalThis.structuredClone) return structuredClone(value, { transfer });
+    ensureData(value, /* @__PURE__ */ new Set());
+    return copyOf(value, transfer);
+  }
+  function ensureData(value, met) {
+    if (typeof value === "function" || typeof value === "symbol") throw new TypeError(`A ${typeof value} cannot be cloned`);
+    if (typeof value !== "object" || value === null || met.has(value)) return;
+    met.add(value);
+    for (const inner of Object.values(value)) ensureData(inner, met);
+  }
 
   // src/web/js/failure.js
   var FIELDS = ["code", "message", "retryable", "retryAfter", "details", "alternatives"];
@@ -408,7 +429,7 @@
     }
     /** @param {string} capability @param {object} [params] @param {any} [options] */
     call(capability, params = {}, options = {}) {
-      const { signal, timeout, callId, progressToken } = options ?? {};
+      const { signal, timeout, callId, progressToken } = bare(options ?? {}, ["signal", "timeout", "callId", "progressToken"]);
       const number = asked += 1;
       return underSignal(
         signal,

@@ -223,7 +223,7 @@ var Workers = class {
     this.#kit = kit;
     if (shell.closed) return;
     this.#listen("addEventListener");
-    shell.capabilities.onChanged(() => queueMicrotask(this.#tidy));
+    shell.capabilities.onChanged(() => void Promise.resolve().then(this.#tidy));
   }
   /** A page that is left or frozen keeps no workers. A page that is only hidden continues to work. @param {'addEventListener' | 'removeEventListener'} how */
   #listen(how) {

@@ -14,7 +14,7 @@ import { LIST, complete, isNamed, listOf } from './listing.js';
 import { onWindow } from './on-window.js';
 import { soon } from './platform.js';
 import { Questions } from './questions.js';
-import { MAX_NAME, get, getA, isAmount, isObject, warnOfUnknown } from './read.js';
+import { MAX_NAME, bare, get, getA, isAmount, isObject, warnOfUnknown } from './read.js';
 import { NO_SIGNAL, reasonText } from './signal.js';
 import { completed } from './short.js';
 import { snapshot } from './snapshot.js';
@@ -222,10 +222,11 @@ export class Agent extends Caller {
    * @param {(response: any) => void} resolve
    * @param {string} capability
    * @param {object} params
-   * @param {CallOptions} options
+   * @param {CallOptions} given
    * @returns {string | undefined} its id, if it has one
    */
-  #call(resolve, capability, params, options) {
+  #call(resolve, capability, params, given) {
+    const options = bare(given, KNOWN);
     if (!isObject(options)) return void resolve(failure('INVALID_PARAMS', 'options must be an object'));
     warnOfUnknown('call', options, KNOWN);
     const { signal, timeout = Infinity, callId, onProgress, transfer } = options;
@@ -237,7 +238,7 @@ export class Agent extends Caller {
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : undefined);
     /** @type {Record<string, any>} */
-    const asked = { callId };
+    const asked = { __proto__: null, callId };
     const place = this.#ids.name(asked);
     const key = this.#rust.call(this.#number, (callId ?? '').slice(0, MAX_NAME), place, timeout, aborted);
     if (!key) {
@@ -251,7 +252,7 @@ export class Agent extends Caller {
     const pending = { resolve, payload, transfer: sent.transfer, onProgress, release: undefined };
     if (signal && !aborted) {
       const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
-      signal.addEventListener('abort', abort, { once: true });
+      signal.addEventListener('abort', abort, /** @type {any} */ ({ __proto__: null, once: true }));
       pending.release = () => signal.removeEventListener('abort', abort);
     }
     this.#pending.set(key, pending);

@@ -2,6 +2,7 @@
  * The capabilities of a host, for all parts that list them.
  */
 import { report } from './errors.js';
+import { soon } from './platform.js';
 import { Validators } from './validators.js';
 
 /** @import { Shell } from './shell.js' */
@@ -61,7 +62,7 @@ export class Capabilities {
   #changed() {
     if (this.#untold) return;
     this.#untold = true;
-    queueMicrotask(() => {
+    soon(() => {
       this.#untold = false;
       if (this.#shell.closed) return;
       this.#shell.timeline.emit({ type: 'capabilities' });

@@ -9,10 +9,10 @@ import { LARGE_MESSAGE } from './events.js';
 import { fromText, toText } from './json.js';
 import { problemWithMessenger } from './messenger.js';
 import { onWindow } from './on-window.js';
-import { open, problemWithOptions } from './open.js';
+import { KNOWN, open, problemWithOptions } from './open.js';
 import { uniqueName } from './platform.js';
 import { portMessenger } from './agent-port.js';
-import { get, getA, originOf } from './read.js';
+import { bare, get, getA, originOf } from './read.js';
 import { announcing, takesShort } from './short.js';
 import { defaultSocket } from './socket.js';
 
@@ -44,7 +44,7 @@ const LIVENESS = 30_000;
  * @param {import('./open.js').OpenOptions | null} [given]
  */
 export async function connect({ load, reconnecting, lending }, messenger, given) {
-  const options = given ?? {};
+  const options = bare(given ?? {}, KNOWN);
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError('INVALID_PARAMS', unfit);
   options.signal?.throwIfAborted();
@@ -105,7 +105,7 @@ export async function connectWindow(parts, win, options) {
   if (typeof win?.postMessage !== 'function') throw abpError('INVALID_PARAMS', win === null ? 'the frame has no window: it is not in the document' : 'connectWindow takes a window, such as iframe.contentWindow');
   const [{ windowMessenger }] = await Promise.all([parts.windows(), parts.load()]);
   const tools = { abpError, announcing, onWindow, originOf, portMessenger, takesShort };
-  return connectNearby(parts, () => windowMessenger(win, options?.origin, tools), options, { isOver: () => win.closed });
+  return connectNearby(parts, () => windowMessenger(win, get(options, 'origin'), tools), options, { isOver: () => win.closed });
 }
 
 /**
@@ -124,7 +124,7 @@ export async function connectPort(parts, port, options) {
  * @param {import('./open.js').OpenOptions & { token?: string, WebSocket?: any, transport?: Messenger } | null} [options]
  */
 export async function connectWebSocket(parts, url, options) {
-  const { token, transport, WebSocket } = options ?? {};
+  const { token, transport, WebSocket } = bare(options ?? {}, KNOWN);
   const given = { liveness: LIVENESS, ...options };
   if (transport) return connect(parts, transport, given);
   const Socket = WebSocket ?? defaultSocket();

@@ -3,7 +3,7 @@
  */
 import { log, text } from './errors.js';
 import { textOf } from './json.js';
-import { MAX_NAME, isAmount, isObject, warnOfUnknown } from './read.js';
+import { MAX_NAME, bareTree, isAmount, isObject, warnOfUnknown } from './read.js';
 import { resolve } from './schema/references.js';
 
 /**
@@ -41,12 +41,12 @@ export function problemWithCapability(name, options) {
     const odd = (/** @type {string} */ at, /** @type {string} */ found) =>
       log('warn', `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
-      if (schema !== undefined) resolve(schema, odd);
+      if (schema !== undefined) resolve(bareTree(schema), odd);
     } catch (error) {
       return `${name}: ${which} is invalid: ${text(error)}`;
     }
   }
-  const { type = 'object' } = Object(inputSchema);
+  const { type = 'object' } = bareTree(inputSchema ?? {});
   return [type].flat().includes('object') ? undefined : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
 }
 
@@ -71,7 +71,7 @@ const KINDS = {
 };
 /** The hints of MCP on what a call does. */
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
-const OF_CAPABILITIES = [...Object.keys(KINDS), 'inputSchema', 'outputSchema', 'concurrency', 'settleGrace'];
+export const OF_CAPABILITIES = [...Object.keys(KINDS), 'inputSchema', 'outputSchema', 'concurrency', 'settleGrace'];
 
 const GRACE = 'settleGrace must be a number of milliseconds, finite and not negative';
 
@@ -118,9 +118,12 @@ function frozen(value) {
 /** The limits, in the order of Rust's parameters. */
 export const LIMITS = ['maxRemembered', 'maxInFlight', 'maxInFlightBytes', 'maxSessions', 'maxRequestsPerSecond', 'maxMessageBytes', 'maxDepth'];
 
+/** The options of a host. */
+export const OF_HOST = [...LIMITS, 'liveness', 'app', 'settleGrace', 'cancelUndeclared'];
+
 /** @param {any} options of a host @returns {string | undefined} the problem with the options, if there is a problem; an undefined limit has its default */
 export function problemWithOptions(options) {
-  warnOfUnknown('createHost', options, [...LIMITS, 'liveness', 'app', 'settleGrace', 'cancelUndeclared']);
+  warnOfUnknown('createHost', options, OF_HOST);
   const bad = [...LIMITS, 'liveness'].find((name) => options?.[name] !== undefined && !isAmount(options[name]));
   const sends = options?.cancelUndeclared;
   if (bad) return `${bad} must be a number, not negative`;

@@ -6,7 +6,7 @@
  * party may throw anything. For invalid content of the object, a [`Refusal`] is thrown.
  */
 import { BAD_CALL_ID, Refusal, invalid, problem } from './errors.js';
-import { MAX_NAME, MILLISECONDS, isAmount, isId, isObject } from './read.js';
+import { MAX_NAME, MILLISECONDS, bare, isAmount, isId, isObject } from './read.js';
 import { reasonOf } from './signal.js';
 
 /**
@@ -35,7 +35,7 @@ const FLAG = 'it is a boolean';
  */
 export function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid('A message is an object {type, id, timestamp, payload}'));
-  const { type, id, payload } = envelope;
+  const { type, id, payload } = bare(envelope, ENVELOPE);
   if (typeof type !== 'string') throw bad('type', 'a message has a type, which is a string');
   ensureId(id);
   if (type !== 'shutdown' && TYPES.has(type) && !isObject(payload)) throw bad('payload', 'the payload is an object');
@@ -61,20 +61,20 @@ export const unknownType = (type) => new Refusal(problem('NOT_IMPLEMENTED', `The
  * @throws {Refusal}
  */
 export function readInitialize(payload) {
-  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = payload;
+  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = bare(payload, INITIALIZE);
   if (!isObject(agent)) throw bad('agent', 'the agent is {name, version}');
-  const { name, version } = agent;
+  const { name, version } = bare(agent, AGENT);
   if (typeof name !== 'string') throw bad('agent.name', TEXT);
   if (typeof version !== 'string') throw bad('agent.version', TEXT);
   if (typeof protocolVersion !== 'string') throw bad('protocolVersion', TEXT);
   if (!isObject(features)) throw bad('features', 'it is an object of booleans');
-  const { notifications = true, progress = true, elicitation = false } = features;
+  const { notifications = true, progress = true, elicitation = false } = bare(features, FEATURES);
   for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
     if (typeof on !== 'boolean') throw bad(`features.${feature}`, FLAG);
   }
   const capabilities = namesOf('requestedCapabilities', requestedCapabilities);
   if (!isObject(agentCapabilities)) throw bad('agentCapabilities', 'it is {allowedRequests}');
-  const requests = namesOf('agentCapabilities.allowedRequests', agentCapabilities.allowedRequests);
+  const requests = namesOf('agentCapabilities.allowedRequests', bare(agentCapabilities, CAPABILITIES).allowedRequests);
   if (protocolVersion !== '0.1') {
     throw new Refusal(problem('NOT_SUPPORTED', `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
   }
@@ -99,10 +99,10 @@ function namesOf(path, list) {
  * @throws {Refusal}
  */
 export function readCall(payload) {
-  const { capability, options = NONE, params = {}, callId: beside } = payload;
+  const { capability, options = NONE, params = {}, callId: beside } = bare(payload, CALL);
   if (typeof capability !== 'string') throw bad('capability', 'it is the name of one');
   if (!isObject(options)) throw bad('options', 'it is an object');
-  const { timeout = Infinity, progressToken: token, callId = beside } = options;
+  const { timeout = Infinity, progressToken: token, callId = beside } = bare(options, OPTIONS);
   return callOf(capability, params, callId, timeout, token);
 }
 
@@ -120,6 +120,16 @@ export function callOf(capability, params, callId, timeout, token) {
   return { callId: callId === undefined ? callId : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
 
+// The members that are read.
+const ENVELOPE = ['type', 'id', 'payload'];
+const AGENT = ['name', 'version'];
+const FEATURES = ['notifications', 'progress', 'elicitation'];
+const CAPABILITIES = ['allowedRequests'];
+const INITIALIZE = ['agent', 'protocolVersion', 'features', 'requestedCapabilities', 'agentCapabilities'];
+const CALL = ['capability', 'options', 'params', 'callId'];
+const OPTIONS = ['timeout', 'progressToken', 'callId'];
+const CANCEL = ['callId', 'reason'];
+
 /** @type {any} */
 const NONE = Object.freeze({});
 
@@ -129,7 +139,7 @@ const NONE = Object.freeze({});
  * @throws {Refusal}
  */
 export function readCancel(payload) {
-  const { callId, reason } = payload;
+  const { callId, reason } = bare(payload, CANCEL);
   return { callId: callIdOf(callId), reason: reasonOf(reason) };
 }
 

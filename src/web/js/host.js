@@ -4,7 +4,7 @@
 import { acceptMessages } from './accept-messages.js';
 import { acceptPort, idles } from './accept-port.js';
 import { accept, messengerOfApp } from './accept.js';
-import { describe, problemWithCapability, problemWithWorker } from './descriptor.js';
+import { OF_CAPABILITIES, describe, problemWithCapability, problemWithWorker } from './descriptor.js';
 import { abpError, invalid, log, problem, text, thrown } from './errors.js';
 import { exposeAbp } from './in-page.js';
 import { fromText, toText } from './json.js';
@@ -12,7 +12,7 @@ import { asyncDispose } from './platform.js';
 import { problemWithMessenger } from './messenger.js';
 import { onWindow } from './on-window.js';
 import { loadPart } from './part.js';
-import { isObject, warnOfUnknown } from './read.js';
+import { bare, get, isObject, warnOfUnknown } from './read.js';
 import { Requests } from './requests.js';
 import { underSignal } from './signal.js';
 import { defaultSocket } from './socket.js';
@@ -22,6 +22,9 @@ import { carry } from './transfer.js';
 
 /** @import { Context } from './running.js' */
 /** @import { Shell } from './shell.js' */
+
+/** The options of workers. */
+const OF_WORKERS = ['settleGrace', 'pool', 'warm', 'type', 'script', 'finish'];
 
 export class Host {
   /** @type {Set<() => void>} */
@@ -59,8 +62,8 @@ export class Host {
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
     refuseIf(!isObject(worker) && `${text(name)}: the options of its workers must be an object`);
-    warnOfUnknown('registerWorker', worker, ['settleGrace', 'pool', 'warm', 'type', 'script', 'finish']);
-    const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = worker;
+    warnOfUnknown('registerWorker', worker, OF_WORKERS);
+    const { settleGrace, pool = 2, warm = true, type = 'module', script, finish } = bare(worker, OF_WORKERS);
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     // The object may be one that the page trusts. Its text alone is not trusted.
     if (script) urlOf(script);
@@ -90,7 +93,7 @@ export class Host {
   #register(name, description, handler, spec) {
     this.#ensureOpen();
     const { shell } = this;
-    const { options, standard, output } = withJsonSchemas(name, description);
+    const { options, standard, output } = withJsonSchemas(name, bare(description, OF_CAPABILITIES));
     refuseIf(problemWithCapability(name, options));
     /** @type {any} */
     let document;
@@ -123,7 +126,8 @@ export class Host {
    * @param {{ webmcp?: boolean, replace?: boolean }} [options] `webmcp`: the capabilities are tools of the
    *   browser, too; `replace`: instead of another host
    */
-  expose(target = globalThis, { webmcp, replace } = {}) {
+  expose(target = globalThis, options = {}) {
+    const { webmcp, replace } = bare(options, ['webmcp', 'replace']);
     this.#ensureOpen();
     this.#closers.add(exposeAbp(this.shell, target, replace));
     if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
@@ -148,7 +152,7 @@ export class Host {
     this.#ensureOpen();
     if (!globalThis.location) throw abpError('NOT_SUPPORTED', 'acceptMessages works in a page. Elsewhere use acceptPort, accept or connectGateway');
     warnOfUnknown('acceptMessages', options, ['allowedOrigins', 'replace']);
-    const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
+    const stop = acceptMessages(this.shell, bare(options, ['allowedOrigins', 'replace']), () => void this.#closers.delete(stop));
     this.#closers.add(stop);
     return stop;
   }
@@ -160,7 +164,7 @@ export class Host {
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
-    const release = acceptPort(this.shell, port, this.#hold, { replace: options.replace });
+    const release = acceptPort(this.shell, port, this.#hold, { replace: get(options, 'replace') });
     // No function made here may lead to `release`: it leads to the port, which may become garbage.
     this.#closers.add(idles(port, release));
     return release;
@@ -178,9 +182,10 @@ export class Host {
 
   /**
    * @param {string} url
-   * @param {{ token?: string, WebSocket?: any }} [options]
+   * @param {{ token?: string, WebSocket?: any }} [given]
    */
-  connectGateway(url, options = {}) {
+  connectGateway(url, given = {}) {
+    const options = bare(given, ['token', 'WebSocket']);
     this.#ensureOpen();
     const to = String(url);
     const Socket = options.WebSocket ?? defaultSocket();
@@ -242,7 +247,8 @@ export class Host {
    * @param {string} callId
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
    */
-  async cancel(callId, { by = 'app', reason = `Stopped by the ${by}`, sessionId } = {}) {
+  async cancel(callId, options = {}) {
+    const { by = 'app', reason = `Stopped by the ${by}`, sessionId } = bare(options, ['by', 'reason', 'sessionId']);
     return this.#cancel(sessionId ? String(sessionId) : undefined, callId, reason);
   }
 

@@ -5,6 +5,7 @@
 import { CapHostError } from './errors.js';
 import { isPlain, isSimple } from './plain.js';
 import { asyncDispose } from './platform.js';
+import { get } from './read.js';
 
 /** @import { CallOptions } from '../../../npm/agent.js' */
 
@@ -100,7 +101,7 @@ export class RunningCall {
     const onProgress = (/** @type {any} */ info) => {
       this.#latest = info;
       this.#wake();
-      options?.onProgress?.(info);
+      get(options, 'onProgress')?.(info);
     };
     const begun = agent.begin(capability, params, { ...options, onProgress });
     this.callId = begun.callId;
@@ -147,8 +148,8 @@ export class RunningCall {
  */
 async function resultOf({ callId, response: coming }, options) {
   const response = await coming;
-  if (response.success) return response.data;
-  if (response.cancelled) throw abortError(callId, response.metadata?.stop, options?.signal);
+  if (response.success) return get(response, 'data');
+  if (get(response, 'cancelled')) throw abortError(callId, response.metadata?.stop, get(options, 'signal'));
   throw new CapHostError(response.error);
 }
 

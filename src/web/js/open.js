@@ -18,7 +18,7 @@ const TIMES = /** @type {const} */ (['connectTimeout', 'grace', 'liveness']);
 const CALLED = /** @type {const} */ (['onNotification', 'onElicitation', 'onConnection']);
 
 /** The options of all ways to connect. */
-const KNOWN = [...TIMES, ...CALLED, 'signal', 'reconnect', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
+export const KNOWN = [...TIMES, ...CALLED, 'signal', 'reconnect', 'agent', 'requestedCapabilities', 'allowedRequests', 'origin', 'token', 'WebSocket', 'transport', 'terminate'];
 
 /** @param {OpenOptions} options @returns {string | undefined} the problem with them, if there is a problem */
 export function problemWithOptions(options) {

@@ -4,7 +4,7 @@
 import { guard } from './guard.js';
 
 // Kept in a constant, because looking `performance` up costs more than reading the clock.
-const clock = performance;
+const clock = globalThis.performance;
 
 /** The method that `await using` calls. For browsers without `await using`, bundlers use this name. @type {typeof Symbol.asyncDispose} */
 export const asyncDispose = Symbol.asyncDispose ?? Symbol.for('Symbol.asyncDispose');

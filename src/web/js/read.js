@@ -12,14 +12,49 @@ export function isObject(value) {
   }
 }
 
+/** Where some pages add members, which every object then has. */
+const ROOT = Object.prototype;
+
+/**
+ * What others have given, without the members that the page has added to `Object.prototype`.
+ *
+ * @template T
+ * @param {T} value
+ * @param {readonly string[]} keys the members that are read
+ * @returns {T} the same value in a page that has added none of them; else a copy of the own members
+ */
+export function bare(value, keys) {
+  for (const key of keys) if (key in ROOT && isObject(value)) return /** @type {any} */ ({ __proto__: null, ...value });
+  return value;
+}
+
+/**
+ * The same for all objects in a value, in a page that has added anything.
+ *
+ * @template T
+ * @param {T} value as in JSON
+ * @returns {T}
+ */
+export function bareTree(value) {
+  if (Reflect.ownKeys(ROOT).length <= OF_ROOT || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return /** @type {any} */ (value.map(bareTree));
+  const copy = /** @type {any} */ ({ __proto__: null });
+  for (const [key, inner] of Object.entries(value)) Object.defineProperty(copy, key, { __proto__: null, value: bareTree(inner), enumerable: true });
+  return copy;
+}
+
+/** The number of members that the language gives to `Object.prototype`. */
+const OF_ROOT = 12;
+
 /**
  * @param {any} value
  * @param {string} key
- * @returns {any} undefined also if it cannot be read
+ * @returns {any} undefined also if it cannot be read, and if every object of the page has it
  */
 export function get(value, key) {
   try {
-    return isObject(value) ? value[key] : undefined;
+    if (!isObject(value)) return undefined;
+    return key in ROOT && !Object.hasOwn(value, key) && value[key] === /** @type {any} */ (ROOT)[key] ? undefined : value[key];
   } catch {
     return undefined;
   }

@@ -2,19 +2,19 @@
  * Copies of parameters at the time of a call, which later changes by their owner do not affect.
  */
 import { LEVELS, MEMBERS, VALUE, hasOnlyElements, isPlain, simpleBytes } from './plain.js';
-import { carry } from './transfer.js';
+import { carry, copyOf } from './transfer.js';
 
 /**
  * The parameters of a call that is sent a moment later.
  *
  * @param {object} params
  * @param {Transferable[]} [transfer] the objects that are moved away from the caller
- * @returns {{ params: object, transfer?: Transferable[] }}
+ * @returns {{ params: object, transfer?: Transferable[] | undefined }}
  * @throws {DOMException} for a value that cannot be cloned
  */
 export function snapshot(params, transfer = []) {
   const plain = transfer.length === 0 ? small(params) : undefined;
-  return plain ? { params: plain.copy } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+  return plain ? { params: plain.copy, transfer: undefined } : carry({ params, transfer }, (it) => clone(it, transfer), params, false, transfer);
 }
 
 /**
@@ -28,7 +28,23 @@ export function snapshot(params, transfer = []) {
 export const copied = (params) => small(params)?.copy ?? cloned(params);
 
 /** @param {any} value @returns {any} */
-export const cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+export const cloned = (value) => carry(value, clone);
+
+/** @param {any} value @param {Transferable[]} transfer @returns {any} */
+function clone(value, transfer) {
+  if (globalThis.structuredClone) return structuredClone(value, { transfer });
+  // Older browsers have no such function, and neither have pages that tests make, as jsdom does.
+  ensureData(value, new Set());
+  return copyOf(value, transfer);
+}
+
+/** @param {unknown} value @param {Set<unknown>} met @throws {TypeError} if a function or a symbol is in it */
+function ensureData(value, met) {
+  if (typeof value === 'function' || typeof value === 'symbol') throw new TypeError(`A ${typeof value} cannot be cloned`);
+  if (typeof value !== 'object' || value === null || met.has(value)) return;
+  met.add(value);
+  for (const inner of Object.values(value)) ensureData(inner, met);
+}
 
 /** The number of members that may still come. */
 let members = 0;

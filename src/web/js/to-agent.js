@@ -2,6 +2,7 @@
  * Writes the Agentic Browser Protocol for a host: the payloads of the messages that only a host sends.
  */
 import { cancelResponse, cancelled, lateEnd, rounded } from './envelope.js';
+import { get } from './read.js';
 import { STATES } from './states.js';
 
 /** @param {number} state */
@@ -45,7 +46,8 @@ export const summaries = (documents) =>
     /** @type {Record<string, unknown>} */
     const summary = {};
     for (const field of ['name', 'available', 'experimental', 'deprecated']) {
-      if (document[field] !== undefined) summary[field] = document[field];
+      const value = get(document, field);
+      if (value !== undefined) summary[field] = value;
     }
     return summary;
   });

@@ -5,6 +5,7 @@
 import { invalid, log, problem, text } from './errors.js';
 import { once } from './part.js';
 import { examine } from './schema/examine.js';
+import { bareTree } from './read.js';
 import { resolve } from './schema/references.js';
 import { KIT, loadChecks } from './standard-schema.js';
 
@@ -84,7 +85,8 @@ function notLoaded(error) {
  * @returns {Check}
  */
 function checkOf(compile, name, schema) {
-  const { check, warnings } = compile(schema, resolve(schema), examine);
+  const own = bareTree(schema);
+  const { check, warnings } = compile(own, resolve(own), examine);
   for (const warning of warnings) log('warn', `${name}: inputSchema: ${warning}`);
   return check;
 }

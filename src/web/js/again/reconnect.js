@@ -58,7 +58,7 @@ export class Again {
   begin(app, use) {
     this.#app = app?.id;
     this.#use = use;
-    this.#options.signal?.addEventListener('abort', () => use(), { signal: this.#over.signal });
+    this.#options.signal?.addEventListener('abort', () => use(), /** @type {any} */ ({ __proto__: null, signal: this.#over.signal }));
   }
 
   /** The connection is lost. */

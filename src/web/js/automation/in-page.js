@@ -116,7 +116,7 @@ export const makeDesk = () => {
         throw Object.assign(new Error('The app does not list its capabilities'), { code: 'NOT_SUPPORTED' });
       }
       if (type === 'shutdown') return (await abp.shutdown(payload)) ?? {};
-      const { callId, reason } = payload;
+      const { callId, reason } = /** @type {any} */ ({ __proto__: null, ...payload });
       if (typeof abp.cancel !== 'function') {
         throw Object.assign(new Error('The app cannot cancel calls'), { code: 'NOT_SUPPORTED' });
       }
@@ -146,11 +146,14 @@ export const makeDesk = () => {
     // The page may have added a `toJSON` to any prototype.
     const common = /** @type {any[]} */ ([Date, Array, Object, String, Number, Boolean]);
     const unpatched = (/** @type {any} */ value, /** @type {any} */ written) => {
-      if (value === written || typeof value !== 'object' || value === null) return written;
+      if (typeof value !== 'object' || value === null) return written;
+      // A clock of a test may have replaced `Date`, and an old library its `toJSON`.
+      const isDate = Object.prototype.toString.call(value) === '[object Date]';
+      if (value === written && !isDate) return written;
       const { toJSON } = value;
-      if (!toJSON || !common.some((it) => it.prototype.toJSON === toJSON)) return written;
-      if (!(value instanceof Date)) return value;
-      return isNaN(/** @type {any} */ (value)) ? null : value.toISOString();
+      if (toJSON && !common.some((it) => it.prototype.toJSON === toJSON)) return written;
+      if (!isDate) return value;
+      return isNaN(value) ? null : value.toISOString();
     };
     /** @this {any} @param {string} key @param {any} written */
     const encode = function (key, written) {

@@ -104,6 +104,7 @@ export function cancelledError(id, capability, seen) {
  * @param {(data: any, metadata: any) => any} done
  */
 export function answerCall(id, capability, payload, failed, done) {
-  if (payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
-  return payload.error ? failed(payload.error) : { result: done(payload.data, payload.metadata) };
+  // A page may have given every object such members.
+  if (Object.hasOwn(payload, 'cancelled') && payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
+  return Object.hasOwn(payload, 'error') && payload.error ? failed(payload.error) : { result: done(payload.data, payload.metadata) };
 }

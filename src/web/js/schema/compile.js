@@ -76,8 +76,8 @@ function patternsOf(schema, found) {
   return found;
 }
 
-/** @type {Record<string, string>} */
-const CODES = { required: 'MISSING_PARAM', type: 'INVALID_TYPE' };
+/** @type {Record<string, any>} */
+const CODES = { __proto__: null, required: 'MISSING_PARAM', type: 'INVALID_TYPE' };
 
 /** The number of characters of a path, which has names of the caller in it. */
 const MAX_PATH = 256;

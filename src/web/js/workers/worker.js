@@ -8,7 +8,7 @@
 import { failure, later, log, text } from '../errors.js';
 import { copyIfAny, detailsOf, messageOf } from '../failure.js';
 import { STEP } from './numbers.js';
-import { get, getA } from '../read.js';
+import { bare, get, getA } from '../read.js';
 import { underSignal } from '../signal.js';
 import { carry } from '../transfer.js';
 
@@ -154,7 +154,7 @@ class Call {
   /** @param {string} capability @param {object} [params] @param {any} [options] */
   call(capability, params = {}, options = {}) {
     // Other options may be values that cannot be sent.
-    const { signal, timeout, callId, progressToken } = options ?? {};
+    const { signal, timeout, callId, progressToken } = bare(options ?? {}, ['signal', 'timeout', 'callId', 'progressToken']);
     const number = (asked += 1);
     return underSignal(
       signal,

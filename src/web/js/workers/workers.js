@@ -39,7 +39,7 @@ export class Workers {
     if (shell.closed) return;
     this.#listen('addEventListener');
     // A replaced capability uses the same workers, if that happens in the same turn.
-    shell.capabilities.onChanged(() => queueMicrotask(this.#tidy));
+    shell.capabilities.onChanged(() => void Promise.resolve().then(this.#tidy));
   }
 
   /** A page that is left or frozen keeps no workers. A page that is only hidden continues to work. @param {'addEventListener' | 'removeEventListener'} how */
