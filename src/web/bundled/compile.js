@@ -1030,7 +1030,7 @@ function patternsOf(schema, found) {
   }
   return found;
 }
-var CODES = { required: "MISSING_PARAM", type: "INVALID_TYPE" };
+var CODES = { __proto__: null, required: "MISSING_PARAM", type: "INVALID_TYPE" };
 var MAX_PATH = 256;
 var MAX_MESSAGE = 1e3;
 function verdictOn(problems) {

@@ -103,9 +103,33 @@ function isObject(value) {
     return false;
   }
 }
+var ROOT = Object.prototype;
+function bare(value, keys) {
+  for (const key of keys) if (key in ROOT && isObject(value)) return (
+    /** @type {any} */
+    { __proto__: null, ...value }
+  );
+  return value;
+}
+function bareTree(value) {
+  if (Reflect.ownKeys(ROOT).length <= OF_ROOT || typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return (
+    /** @type {any} */
+    value.map(bareTree)
+  );
+  const copy = (
+    /** @type {any} */
+    { __proto__: null }
+  );
+  for (const [key, inner] of Object.entries(value)) Object.defineProperty(copy, key, { __proto__: null, value: bareTree(inner), enumerable: true });
+  return copy;
+}
+var OF_ROOT = 12;
 function get(value, key) {
   try {
-    return isObject(value) ? value[key] : void 0;
+    if (!isObject(value)) return void 0;
+    return key in ROOT && !Object.hasOwn(value, key) && value[key] === /** @type {any} */
+    ROOT[key] ? void 0 : value[key];
   } catch {
     return void 0;
   }
@@ -386,7 +410,7 @@ var Guard = class {
 };
 
 // src/web/js/platform.js
-var clock = performance;
+var clock = globalThis.performance;
 var asyncDispose = Symbol.asyncDispose ?? /* @__PURE__ */ Symbol.for("Symbol.asyncDispose");
 var now = () => clock.now();
 var settled3 = Promise.resolve();
@@ -599,7 +623,7 @@ var RunningCall = class {
     const onProgress = (info) => {
       this.#latest = info;
       this.#wake();
-      options?.onProgress?.(info);
+      get(options, "onProgress")?.(info);
     };
     const begun = agent.begin(capability, params, { ...options, onProgress });
     this.callId = begun.callId;
@@ -635,8 +659,8 @@ var RunningCall = class {
 };
 async function resultOf({ callId, response: coming }, options) {
   const response2 = await coming;
-  if (response2.success) return response2.data;
-  if (response2.cancelled) throw abortError(callId, response2.metadata?.stop, options?.signal);
+  if (response2.success) return get(response2, "data");
+  if (get(response2, "cancelled")) throw abortError(callId, response2.metadata?.stop, get(options, "signal"));
   throw new CapHostError(response2.error);
 }
 function abortError(callId, stop, signal) {
@@ -737,7 +761,7 @@ function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
   if (isError(value)) {
     const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
     for (const key of OF_ERRORS) {
-      if (value[key] !== void 0) Object.defineProperty(copy, key, { value: inner(value[key]), configurable: true, writable: true });
+      if (value[key] !== void 0) Object.defineProperty(copy, key, { __proto__: null, value: inner(value[key]), configurable: true, writable: true });
     }
     return copy;
   }
@@ -841,10 +865,21 @@ var completed = (data, duration) => ({ success: true, data, metadata: { duration
 // src/web/js/snapshot.js
 function snapshot(params, transfer = []) {
   const plain = transfer.length === 0 ? small(params) : void 0;
-  return plain ? { params: plain.copy } : carry({ params, transfer }, (it) => structuredClone(it, { transfer }), params, false, transfer);
+  return plain ? { params: plain.copy, transfer: void 0 } : carry({ params, transfer }, (it) => clone(it, transfer), params, false, transfer);
 }
 var copied = (params) => small(params)?.copy ?? cloned(params);
-var cloned = (value) => carry(value, (it, transfer) => structuredClone(it, { transfer }));
+var cloned = (value) => carry(value, clone);
+function clone(value, transfer) {
+  if (globalThis.structuredClone) return structuredClone(value, { transfer });
+  ensureData(value, /* @__PURE__ */ new Set());
+  return copyOf(value, transfer);
+}
+function ensureData(value, met) {
+  if (typeof value === "function" || typeof value === "symbol") throw new TypeError(`A ${typeof value} cannot be cloned`);
+  if (typeof value !== "object" || value === null || met.has(value)) return;
+  met.add(value);
+  for (const inner of Object.values(value)) ensureData(inner, met);
+}
 var members2 = 0;
 function small(value) {
   if (typeof value !== "object" || value === null) return void 0;
@@ -1079,10 +1114,11 @@ var Agent = class extends Caller {
    * @param {(response: any) => void} resolve
    * @param {string} capability
    * @param {object} params
-   * @param {CallOptions} options
+   * @param {CallOptions} given
    * @returns {string | undefined} its id, if it has one
    */
-  #call(resolve2, capability, params, options) {
+  #call(resolve2, capability, params, given2) {
+    const options = bare(given2, KNOWN);
     if (!isObject(options)) return void resolve2(failure("INVALID_PARAMS", "options must be an object"));
     warnOfUnknown("call", options, KNOWN);
     const { signal, timeout = Infinity, callId, onProgress, transfer } = options;
@@ -1093,7 +1129,7 @@ var Agent = class extends Caller {
     }
     const aborted = signal?.aborted === true;
     const sent = aborted ? { params } : snapshot(params, Array.isArray(transfer) ? transfer : void 0);
-    const asked2 = { callId };
+    const asked2 = { __proto__: null, callId };
     const place = this.#ids.name(asked2);
     const key = this.#rust.call(this.#number, (callId ?? "").slice(0, MAX_NAME), place, timeout, aborted);
     if (!key) {
@@ -1106,7 +1142,12 @@ var Agent = class extends Caller {
     const pending = { resolve: resolve2, payload, transfer: sent.transfer, onProgress, release: void 0 };
     if (signal && !aborted) {
       const abort = () => this.#rust.abort(this.#number, this.#shell, key, reasonText(signal.reason));
-      signal.addEventListener("abort", abort, { once: true });
+      signal.addEventListener(
+        "abort",
+        abort,
+        /** @type {any} */
+        { __proto__: null, once: true }
+      );
       pending.release = () => signal.removeEventListener("abort", abort);
     }
     this.#pending.set(key, pending);
@@ -1336,14 +1377,13 @@ var textOf = (value, each) => JSON.stringify(value, function(key, written) {
   return each(key, unpatched(this[key], written));
 });
 function unpatched(value, written) {
-  if (value === written || typeof value !== "object" || value === null) return written;
+  if (typeof value !== "object" || value === null) return written;
+  const isDate = Object.prototype.toString.call(value) === "[object Date]";
+  if (value === written && !isDate) return written;
   const { toJSON } = value;
-  if (!toJSON || !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
-  if (!(value instanceof Date)) return value;
-  return isNaN(
-    /** @type {any} */
-    value
-  ) ? null : value.toISOString();
+  if (toJSON && !COMMON.some((it) => it.prototype.toJSON === toJSON)) return written;
+  if (!isDate) return value;
+  return isNaN(value) ? null : value.toISOString();
 }
 var COMMON = [Date, Array, Object, String, Number, Boolean];
 var asJson = (envelope) => JSON.parse(toText(envelope));
@@ -1586,7 +1626,7 @@ function defaultSocket() {
 // src/web/js/connect.js
 var LIVENESS = 3e4;
 async function connect({ load, reconnecting, lending }, messenger, given2) {
-  const options = given2 ?? {};
+  const options = bare(given2 ?? {}, KNOWN2);
   const unfit = problemWithOptions(options);
   if (unfit) throw abpError("INVALID_PARAMS", unfit);
   options.signal?.throwIfAborted();
@@ -1626,14 +1666,14 @@ async function connectWindow(parts, win, options) {
   if (typeof win?.postMessage !== "function") throw abpError("INVALID_PARAMS", win === null ? "the frame has no window: it is not in the document" : "connectWindow takes a window, such as iframe.contentWindow");
   const [{ windowMessenger: windowMessenger2 }] = await Promise.all([parts.windows(), parts.load()]);
   const tools = { abpError, announcing, onWindow, originOf, portMessenger, takesShort };
-  return connectNearby(parts, () => windowMessenger2(win, options?.origin, tools), options, { isOver: () => win.closed });
+  return connectNearby(parts, () => windowMessenger2(win, get(options, "origin"), tools), options, { isOver: () => win.closed });
 }
 async function connectPort(parts, port, options) {
   const made = typeof port === "function";
   return connectNearby(parts, async () => portMessenger(made ? await port() : port), options, { once: !made });
 }
 async function connectWebSocket(parts, url, options) {
-  const { token, transport, WebSocket } = options ?? {};
+  const { token, transport, WebSocket } = bare(options ?? {}, KNOWN2);
   const given2 = { liveness: LIVENESS, ...options };
   if (transport) return connect(parts, transport, given2);
   const Socket = WebSocket ?? defaultSocket();
@@ -1999,12 +2039,12 @@ function problemWithCapability(name, options) {
   for (const [which, schema] of Object.entries({ inputSchema, outputSchema })) {
     const odd = (at, found) => log("warn", `${name}: ${which}${at.slice(1)} has "${found}" and no keyword of JSON Schema, so everything fits it: properties belong in { type: 'object', properties: { … } }`);
     try {
-      if (schema !== void 0) resolve(schema, odd);
+      if (schema !== void 0) resolve(bareTree(schema), odd);
     } catch (error) {
       return `${name}: ${which} is invalid: ${text(error)}`;
     }
   }
-  const { type = "object" } = Object(inputSchema);
+  const { type = "object" } = bareTree(inputSchema ?? {});
   return [type].flat().includes("object") ? void 0 : `${name}: inputSchema must be of an object, which parameters are, not of type ${type}`;
 }
 function problemWithWorker(name, { pool, warm, type, finish }) {
@@ -2048,6 +2088,8 @@ function frozen(value) {
   });
   return JSON.parse(text2, (_, inner) => Object.freeze(inner));
 }
+var LIMITS = ["maxRemembered", "maxInFlight", "maxInFlightBytes", "maxSessions", "maxRequestsPerSecond", "maxMessageBytes", "maxDepth"];
+var OF_HOST = [...LIMITS, "liveness", "app", "settleGrace", "cancelUndeclared"];
 
 // src/web/js/inspect.js
 var Unfit = class {
@@ -2393,7 +2435,7 @@ var TEXT = "it is a string";
 var FLAG = "it is a boolean";
 function readEnvelope(envelope) {
   if (!isObject(envelope)) throw new Refusal(invalid("A message is an object {type, id, timestamp, payload}"));
-  const { type, id, payload } = envelope;
+  const { type, id, payload } = bare(envelope, ENVELOPE);
   if (typeof type !== "string") throw bad("type", "a message has a type, which is a string");
   ensureId(id);
   if (type !== "shutdown" && TYPES2.has(type) && !isObject(payload)) throw bad("payload", "the payload is an object");
@@ -2405,20 +2447,20 @@ function ensureId(id) {
 var TYPES2 = /* @__PURE__ */ new Set(["initialize", "shutdown", "capabilities/call", "capabilities/cancel", "capabilities/list", "elicitation/response"]);
 var unknownType = (type) => new Refusal(problem("NOT_IMPLEMENTED", `There is no message type "${clipped(type)}"`));
 function readInitialize(payload) {
-  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = payload;
+  const { agent, protocolVersion, features = {}, requestedCapabilities, agentCapabilities = NONE } = bare(payload, INITIALIZE);
   if (!isObject(agent)) throw bad("agent", "the agent is {name, version}");
-  const { name, version } = agent;
+  const { name, version } = bare(agent, AGENT);
   if (typeof name !== "string") throw bad("agent.name", TEXT);
   if (typeof version !== "string") throw bad("agent.version", TEXT);
   if (typeof protocolVersion !== "string") throw bad("protocolVersion", TEXT);
   if (!isObject(features)) throw bad("features", "it is an object of booleans");
-  const { notifications = true, progress = true, elicitation = false } = features;
+  const { notifications = true, progress = true, elicitation = false } = bare(features, FEATURES);
   for (const [feature, on] of Object.entries({ notifications, progress, elicitation })) {
     if (typeof on !== "boolean") throw bad(`features.${feature}`, FLAG);
   }
   const capabilities = namesOf("requestedCapabilities", requestedCapabilities);
   if (!isObject(agentCapabilities)) throw bad("agentCapabilities", "it is {allowedRequests}");
-  const requests = namesOf("agentCapabilities.allowedRequests", agentCapabilities.allowedRequests);
+  const requests = namesOf("agentCapabilities.allowedRequests", bare(agentCapabilities, CAPABILITIES).allowedRequests);
   if (protocolVersion !== "0.1") {
     throw new Refusal(problem("NOT_SUPPORTED", `Protocol version "${clipped(protocolVersion)}" is not supported; this host speaks "0.1"`));
   }
@@ -2432,10 +2474,10 @@ function namesOf(path, list) {
   return names.map((it) => it.slice(0, MAX_NAME + 1));
 }
 function readCall(payload) {
-  const { capability, options = NONE, params = {}, callId: beside } = payload;
+  const { capability, options = NONE, params = {}, callId: beside } = bare(payload, CALL3);
   if (typeof capability !== "string") throw bad("capability", "it is the name of one");
   if (!isObject(options)) throw bad("options", "it is an object");
-  const { timeout = Infinity, progressToken: token, callId = beside } = options;
+  const { timeout = Infinity, progressToken: token, callId = beside } = bare(options, OPTIONS);
   return callOf(capability, params, callId, timeout, token);
 }
 function callOf(capability, params, callId, timeout, token) {
@@ -2446,9 +2488,17 @@ function callOf(capability, params, callId, timeout, token) {
   if (capability.length > MAX_NAME) throw new Refusal(problem("UNKNOWN_CAPABILITY", `There is no capability "${clipped(capability)}…"`));
   return { callId: callId === void 0 ? callId : callIdOf(callId), capability, params, timeout, token, by: 0 };
 }
+var ENVELOPE = ["type", "id", "payload"];
+var AGENT = ["name", "version"];
+var FEATURES = ["notifications", "progress", "elicitation"];
+var CAPABILITIES = ["allowedRequests"];
+var INITIALIZE = ["agent", "protocolVersion", "features", "requestedCapabilities", "agentCapabilities"];
+var CALL3 = ["capability", "options", "params", "callId"];
+var OPTIONS = ["timeout", "progressToken", "callId"];
+var CANCEL = ["callId", "reason"];
 var NONE = Object.freeze({});
 function readCancel(payload) {
-  const { callId, reason } = payload;
+  const { callId, reason } = bare(payload, CANCEL);
   return { callId: callIdOf(callId), reason: reasonOf(reason) };
 }
 function questionOf(id) {
@@ -2536,7 +2586,8 @@ function response(state, value, duration) {
 var summaries = (documents) => documents.map((document2) => {
   const summary = {};
   for (const field of ["name", "available", "experimental", "deprecated"]) {
-    if (document2[field] !== void 0) summary[field] = document2[field];
+    const value = get(document2, field);
+    if (value !== void 0) summary[field] = value;
   }
   return summary;
 });
@@ -2977,7 +3028,7 @@ function claim(target, what, replace, release) {
   }
   report(before?.release);
   const mine = { root, release };
-  Reflect.defineProperty(target, mark2, { value: mine, configurable: true });
+  Reflect.defineProperty(target, mark2, { __proto__: null, value: mine, configurable: true });
   return () => {
     if (target[mark2] === mine) delete target[mark2];
   };
@@ -3462,7 +3513,8 @@ function exposeAbp(shell, target, replace) {
     },
     async initialize(params) {
       const result = await request("initialize", params);
-      if (result.error) throw thrown(result.error);
+      const error = get(result, "error");
+      if (error) throw thrown(error);
       return result;
     },
     async shutdown(params) {
@@ -3519,7 +3571,7 @@ function exposeAbp(shell, target, replace) {
     }
   };
   Object.freeze(abp);
-  Object.defineProperty(target, "abp", { value: abp, configurable: true, enumerable: true, writable: false });
+  Object.defineProperty(target, "abp", { __proto__: null, value: abp, configurable: true, enumerable: true, writable: false });
   const link = linkManifest(shell, target.document);
   const onHide = () => {
     connection.giveUp(LEFT);
@@ -3608,6 +3660,7 @@ function jsonSchemaOf({ jsonSchema }, side, where) {
 }
 
 // src/web/js/host.js
+var OF_WORKERS = ["settleGrace", "pool", "warm", "type", "script", "finish"];
 var Host = class {
   /** @type {Set<() => void>} */
   #closers = /* @__PURE__ */ new Set();
@@ -3641,8 +3694,8 @@ var Host = class {
   registerWorker(name, description, module, options) {
     const worker = options ?? {};
     refuseIf(!isObject(worker) && `${text(name)}: the options of its workers must be an object`);
-    warnOfUnknown("registerWorker", worker, ["settleGrace", "pool", "warm", "type", "script", "finish"]);
-    const { settleGrace, pool = 2, warm = true, type = "module", script, finish } = worker;
+    warnOfUnknown("registerWorker", worker, OF_WORKERS);
+    const { settleGrace, pool = 2, warm = true, type = "module", script, finish } = bare(worker, OF_WORKERS);
     refuseIf(problemWithWorker(text(name), { pool, warm, type, finish }));
     if (script) urlOf2(script);
     const spec = { name, url: urlOf2(module), type, pool, warm, finish, script };
@@ -3669,7 +3722,7 @@ var Host = class {
   #register(name, description, handler, spec) {
     this.#ensureOpen();
     const { shell } = this;
-    const { options, standard, output } = withJsonSchemas(name, description);
+    const { options, standard, output } = withJsonSchemas(name, bare(description, OF_CAPABILITIES));
     refuseIf(problemWithCapability(name, options));
     let document2;
     try {
@@ -3698,7 +3751,8 @@ var Host = class {
    * @param {{ webmcp?: boolean, replace?: boolean }} [options] `webmcp`: the capabilities are tools of the
    *   browser, too; `replace`: instead of another host
    */
-  expose(target = globalThis, { webmcp, replace } = {}) {
+  expose(target = globalThis, options = {}) {
+    const { webmcp, replace } = bare(options, ["webmcp", "replace"]);
     this.#ensureOpen();
     this.#closers.add(exposeAbp(this.shell, target, replace));
     if (webmcp) this.#exposeTools(target.document?.modelContext ?? target.navigator?.modelContext);
@@ -3721,7 +3775,7 @@ var Host = class {
     this.#ensureOpen();
     if (!globalThis.location) throw abpError("NOT_SUPPORTED", "acceptMessages works in a page. Elsewhere use acceptPort, accept or connectGateway");
     warnOfUnknown("acceptMessages", options, ["allowedOrigins", "replace"]);
-    const stop = acceptMessages(this.shell, options, () => void this.#closers.delete(stop));
+    const stop = acceptMessages(this.shell, bare(options, ["allowedOrigins", "replace"]), () => void this.#closers.delete(stop));
     this.#closers.add(stop);
     return stop;
   }
@@ -3732,7 +3786,7 @@ var Host = class {
    */
   acceptPort(port, options = {}) {
     this.#ensureOpen();
-    const release = acceptPort(this.shell, port, this.#hold, { replace: options.replace });
+    const release = acceptPort(this.shell, port, this.#hold, { replace: get(options, "replace") });
     this.#closers.add(idles(port, release));
     return release;
   }
@@ -3747,9 +3801,10 @@ var Host = class {
   }
   /**
    * @param {string} url
-   * @param {{ token?: string, WebSocket?: any }} [options]
+   * @param {{ token?: string, WebSocket?: any }} [given]
    */
-  connectGateway(url, options = {}) {
+  connectGateway(url, given2 = {}) {
+    const options = bare(given2, ["token", "WebSocket"]);
     this.#ensureOpen();
     const to = String(url);
     const Socket = options.WebSocket ?? defaultSocket();
@@ -3806,7 +3861,8 @@ var Host = class {
    * @param {string} callId
    * @param {{ by?: string, reason?: string, sessionId?: string }} [options]
    */
-  async cancel(callId, { by = "app", reason = `Stopped by the ${by}`, sessionId } = {}) {
+  async cancel(callId, options = {}) {
+    const { by = "app", reason = `Stopped by the ${by}`, sessionId } = bare(options, ["by", "reason", "sessionId"]);
     return this.#cancel(sessionId ? String(sessionId) : void 0, callId, reason);
   }
   /**
@@ -4045,7 +4101,8 @@ function notLoaded(error) {
   return problem("INTERNAL_ERROR", `The schema validator could not be loaded: ${text(error)}`);
 }
 function checkOf(compile, name, schema) {
-  const { check: check3, warnings } = compile(schema, resolve(schema), examine);
+  const own = bareTree(schema);
+  const { check: check3, warnings } = compile(own, resolve(own), examine);
   for (const warning of warnings) log("warn", `${name}: inputSchema: ${warning}`);
   return check3;
 }
@@ -4107,7 +4164,7 @@ var Capabilities = class {
   #changed() {
     if (this.#untold) return;
     this.#untold = true;
-    queueMicrotask(() => {
+    soon(() => {
       this.#untold = false;
       if (this.#shell.closed) return;
       this.#shell.timeline.emit({ type: "capabilities" });

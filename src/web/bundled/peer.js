@@ -138,7 +138,7 @@ function cancelledError(id, capability, seen2) {
 }
 function answerCall(id, capability, payload, failed2, done2) {
   if (Object.hasOwn(payload, "cancelled") && payload.cancelled) return { error: cancelledError(id, capability, payload.metadata) };
-  return Object.hasOwn(payload, "error") ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
+  return Object.hasOwn(payload, "error") && payload.error ? failed2(payload.error) : { result: done2(payload.data, payload.metadata) };
 }
 
 // src/web/js/json-rpc/methods.js

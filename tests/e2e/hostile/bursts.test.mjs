@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { attach } from 'caphost/automation';
+import { WITHOUT_LIMITS, burst, kindsOfHandlers } from '../fixtures/lab/bursts.js';
 import { launchFirefox, launchPuppeteer } from '../support/browsers.mjs';
 import { serveFiles } from '../support/static-server.mjs';
 
@@ -76,3 +78,25 @@ for (const [name, launch] of Object.entries({ Chromium: launchPuppeteer, Firefox
     });
   });
 }
+
+test('thousands of calls of one turn are all answered over attach, and the page continues', { timeout: 300_000 }, async (t) => {
+  const browser = await launchPuppeteer();
+  t.after(() => browser.close());
+  const page = await labPage(/** @type {any} */ (browser));
+  await page.evaluate(async (options) => {
+    const { newHost } = /** @type {any} */ (globalThis).lab;
+    const path = '/lab/bursts.js';
+    const { kindsOfHandlers, offerKinds } = await import(path);
+    const host = await newHost(options);
+    offerKinds(host, kindsOfHandlers({}));
+    host.expose();
+  }, { ...WITHOUT_LIMITS, maxRequestsPerSecond: Number.MAX_VALUE });
+  const agent = await attach(/** @type {any} */ (page));
+  const kinds = kindsOfHandlers({});
+  for (const name of ['answers at once', 'throws', 'reports progress', 'calls another']) {
+    assert.equal(await burst(agent, name, /** @type {any} */ (kinds[name]), MANY), `${MANY} as expected`, name);
+  }
+  const later = await agent.call('answers at once', { n: 1 });
+  assert.equal(later.data, 1);
+  await agent.shutdown();
+});
