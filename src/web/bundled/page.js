@@ -121,7 +121,12 @@ function bareTree(value) {
     /** @type {any} */
     { __proto__: null }
   );
-  for (const [key, inner] of Object.entries(value)) Object.defineProperty(copy, key, { __proto__: null, value: bareTree(inner), enumerable: true });
+  for (const [key, inner] of Object.entries(value)) Object.defineProperty(
+    copy,
+    key,
+    /** @type {any} */
+    { __proto__: null, value: bareTree(inner), enumerable: true }
+  );
   return copy;
 }
 var OF_ROOT = 12;
@@ -761,7 +766,12 @@ function copyOf(value, kept = [], met = /* @__PURE__ */ new Map()) {
   if (isError(value)) {
     const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
     for (const key of OF_ERRORS) {
-      if (value[key] !== void 0) Object.defineProperty(copy, key, { __proto__: null, value: inner(value[key]), configurable: true, writable: true });
+      if (value[key] !== void 0) Object.defineProperty(
+        copy,
+        key,
+        /** @type {any} */
+        { __proto__: null, value: inner(value[key]), configurable: true, writable: true }
+      );
     }
     return copy;
   }
@@ -870,7 +880,7 @@ function snapshot(params, transfer = []) {
 var copied = (params) => small(params)?.copy ?? cloned(params);
 var cloned = (value) => carry(value, clone);
 function clone(value, transfer) {
-  if (globalThis.structuredClone) return structuredClone(value, { transfer });
+  if (typeof structuredClone === "function") return structuredClone(value, { transfer });
   ensureData(value, /* @__PURE__ */ new Set());
   return copyOf(value, transfer);
 }
@@ -3028,7 +3038,12 @@ function claim(target, what, replace, release) {
   }
   report(before?.release);
   const mine = { root, release };
-  Reflect.defineProperty(target, mark2, { __proto__: null, value: mine, configurable: true });
+  Reflect.defineProperty(
+    target,
+    mark2,
+    /** @type {any} */
+    { __proto__: null, value: mine, configurable: true }
+  );
   return () => {
     if (target[mark2] === mine) delete target[mark2];
   };
@@ -3571,7 +3586,12 @@ function exposeAbp(shell, target, replace) {
     }
   };
   Object.freeze(abp);
-  Object.defineProperty(target, "abp", { __proto__: null, value: abp, configurable: true, enumerable: true, writable: false });
+  Object.defineProperty(
+    target,
+    "abp",
+    /** @type {any} */
+    { __proto__: null, value: abp, configurable: true, enumerable: true, writable: false }
+  );
   const link = linkManifest(shell, target.document);
   const onHide = () => {
     connection.giveUp(LEFT);

@@ -217,7 +217,12 @@
     if (isError(value)) {
       const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
       for (const key of OF_ERRORS) {
-        if (value[key] !== void 0) Object.defineProperty(copy, key, { __proto__: null, value: inner(value[key]), configurable: true, writable: true });
+        if (value[key] !== void 0) Object.defineProperty(
+          copy,
+          key,
+          /** @type {any} */
+          { __proto__: null, value: inner(value[key]), configurable: true, writable: true }
+        );
       }
       return copy;
     }
@@ -240,7 +245,7 @@
   // src/web/js/snapshot.js
   var cloned = (value) => carry(value, clone);
   function clone(value, transfer) {
-    if (globalThis.structuredClone) return structuredClone(value, { transfer });
+    if (typeof structuredClone === "function") return structuredClone(value, { transfer });
     ensureData(value, /* @__PURE__ */ new Set());
     return copyOf(value, transfer);
   }

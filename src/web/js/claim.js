@@ -22,7 +22,7 @@ export function claim(target, what, replace, release) {
   }
   report(before?.release);
   const mine = { root, release };
-  Reflect.defineProperty(target, mark, { __proto__: null, value: mine, configurable: true });
+  Reflect.defineProperty(target, mark, /** @type {any} */ ({ __proto__: null, value: mine, configurable: true }));
   return () => {
     if (target[mark] === mine) delete target[mark];
   };

@@ -127,7 +127,7 @@ export function exposeAbp(shell, target, replace) {
     },
   };
   Object.freeze(abp);
-  Object.defineProperty(target, 'abp', { __proto__: null, value: abp, configurable: true, enumerable: true, writable: false });
+  Object.defineProperty(target, 'abp', /** @type {any} */ ({ __proto__: null, value: abp, configurable: true, enumerable: true, writable: false }));
   const link = linkManifest(shell, target.document);
   /** The user leaves the page. It may come back, but its automation client has been told that it is gone. */
   const onHide = () => {

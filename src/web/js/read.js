@@ -39,7 +39,7 @@ export function bareTree(value) {
   if (Reflect.ownKeys(ROOT).length <= OF_ROOT || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return /** @type {any} */ (value.map(bareTree));
   const copy = /** @type {any} */ ({ __proto__: null });
-  for (const [key, inner] of Object.entries(value)) Object.defineProperty(copy, key, { __proto__: null, value: bareTree(inner), enumerable: true });
+  for (const [key, inner] of Object.entries(value)) Object.defineProperty(copy, key, /** @type {any} */ ({ __proto__: null, value: bareTree(inner), enumerable: true }));
   return copy;
 }
 

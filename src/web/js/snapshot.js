@@ -32,7 +32,7 @@ export const cloned = (value) => carry(value, clone);
 
 /** @param {any} value @param {Transferable[]} transfer @returns {any} */
 function clone(value, transfer) {
-  if (globalThis.structuredClone) return structuredClone(value, { transfer });
+  if (typeof structuredClone === 'function') return structuredClone(value, { transfer });
   // Older browsers have no such function, and neither have pages that tests make, as jsdom does.
   ensureData(value, new Set());
   return copyOf(value, transfer);

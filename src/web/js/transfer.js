@@ -157,7 +157,7 @@ export function copyOf(value, kept = [], met = new Map()) {
   if (isError(value)) {
     const copy = made(Object.setPrototypeOf(new Error(), Object.getPrototypeOf(value)));
     for (const key of OF_ERRORS) {
-      if (value[key] !== undefined) Object.defineProperty(copy, key, { __proto__: null, value: inner(value[key]), configurable: true, writable: true });
+      if (value[key] !== undefined) Object.defineProperty(copy, key, /** @type {any} */ ({ __proto__: null, value: inner(value[key]), configurable: true, writable: true }));
     }
     return copy;
   }

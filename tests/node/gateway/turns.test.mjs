@@ -33,7 +33,7 @@ const accept = /** @type {any} */ ((/** @type {unknown} */ _, /** @type {any} */
 
 /** @param {any} [resume] the gateway's offer of a session */
 function connect(resume = { token: 'secret', grace: 5_000 }) {
-  const tools = { accept, fromText: JSON.parse, log: () => {}, onWindow, toText: JSON.stringify };
+  const tools = { accept, fromText: JSON.parse, log: () => undefined, onWindow, toText: JSON.stringify };
   const link = new GatewayLink(/** @type {any} */ (shell), 'ws://gateway', { WebSocket: SlowSocket }, new SlowSocket(), tools);
   last().open();
   last().hear('app/registered', { appId: 'a', resume });
