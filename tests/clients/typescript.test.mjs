@@ -77,9 +77,36 @@ for (const { name, speaks } of SDKS) {
       if (way === 'stdio') {
         test('learns how to get a result that is too large for its reader, and continues', async () => {
           const { isError, content } = await client.callTool({ name: 'large', arguments: { megabytes: 8 } });
-          assert.equal(isError, true);
-          assert.match(content[0].text, /^OPERATION_FAILED: The answer has \d+ MB, .*caphost call/);
+          if (speaks >= '2025-06-18') {
+            assert.deepEqual(content.map((/** @type {any} */ block) => block.type), ['resource_link']);
+          } else {
+            assert.equal(isError, true);
+            assert.match(content[0].text, /^OPERATION_FAILED: The answer has \d+ MB, .*caphost call/);
+          }
           assert.equal((await client.callTool({ name: 'sums_of', arguments: { text: 'ab' } })).content[0].text, '{"count":2}');
+        });
+      }
+
+      if (name === 'sdk-1') {
+        test('follows a call as a task to its end, and cancels a task', async () => {
+          const { tasks } = client.experimental;
+          /** @type {any[]} */
+          const messages = [];
+          const stream = tasks.callToolStream({ name: 'sums_of', arguments: { list: [1, 2] } }, undefined, { task: { ttl: 60_000 } });
+          for await (const message of stream) messages.push(message);
+          assert.equal(messages[0].type, 'taskCreated');
+          assert.deepEqual(messages.at(-1).result?.structuredContent, { count: 2 }, JSON.stringify(messages));
+
+          const working = tasks.callToolStream({ name: 'work', arguments: {} }, undefined, { task: {} });
+          const { value: { task } } = await working.next();
+          await until(() => app.host.stats().contexts > 0);
+          const cancelled = await tasks.cancelTask(task.taskId);
+          assert.equal(cancelled.status, 'cancelled');
+          assert.match(cancelled.statusMessage, /^Cancelled \(returned\); the work has ended/);
+          assert.equal(app.host.stats().contexts, 0);
+          assert.deepEqual((await tasks.getTask(task.taskId)).status, 'cancelled');
+          await assert.rejects(tasks.getTaskResult(task.taskId), { code: -32800 });
+          await assert.rejects(tasks.cancelTask(task.taskId), { code: -32602 });
         });
       }
 
