@@ -33,11 +33,11 @@ async function answers(port) {
   throw new Error('the peer does not answer');
 }
 
-/** @typedef {{ name: string, version: string, over: string, suite: string[], command?: string[], serve?: string[], path?: string }} Peer */
+/** @typedef {{ name: string, version: string, over: string, suite: string[], command?: string[], serve?: string[], scheme?: string, path?: string, bring?: boolean }} Peer */
 /** @typedef {{ id: string, outcome: string, seen?: string }} Row */
 
 /** @param {Peer} peer @returns {Promise<{ rows: Row[], at: string, seed: number }>} */
-async function run({ name, over, suite: args, command, serve, path = '' }) {
+async function run({ name, over, suite: args, command, serve, scheme = 'http', path = '', bring = false }) {
   const word = `${name}-${over}`.replace(/[^\w.-]+/g, '_');
   const common = [...args, '--json', '--seed', '1', '--races', races, '--grace', process.env.GRACE ?? '2000', '--require', 'ours', '--html', join(reports, `${word}.html`)];
   const run1 = (/** @type {string[]} */ more) => spawnSync(suite, [...common, ...more], { cwd: here, encoding: 'utf8', maxBuffer: 1e8 });
@@ -47,7 +47,8 @@ async function run({ name, over, suite: args, command, serve, path = '' }) {
   const child = spawn(program, rest, { cwd: here, stdio: 'ignore', env: { ...process.env, PORT: String(port) } });
   try {
     await answers(port);
-    return JSON.parse(run1(['--url', `http://127.0.0.1:${port}${path}`]).stdout);
+    const app = bring ? ['--bring', `ws://127.0.0.1:${port}/abp/app`] : [];
+    return JSON.parse(run1(['--url', `${scheme}://127.0.0.1:${port}${path}`, ...app]).stdout);
   } finally {
     child.kill('SIGKILL');
   }
@@ -57,12 +58,12 @@ const [filter = ''] = process.argv.slice(2);
 /** @type {Peer[]} */
 const peers = JSON.parse(readFileSync(join(here, 'peers.json'), 'utf8'));
 const broken = [];
-console.log('| Peer | Version | Over | Held | Broken | Not offered or not run | Date |\n|---|---|---|--:|---|--:|---|');
+console.log('| Peer | Version | Speaks | Held | Broken | Not offered or not run | Date |\n|---|---|---|--:|---|--:|---|');
 for (const peer of peers.filter(({ name }) => name.includes(filter))) {
   const { rows, at } = await run(peer);
   const of = (/** @type {string[]} */ ...outcomes) => rows.filter(({ outcome }) => outcomes.includes(outcome));
   const ids = of('broken').map(({ id }) => id).join(', ') || 'none';
   console.log(`| \`${peer.name}\` | ${peer.version} | ${peer.over} | ${of('held').length} | ${ids} | ${of('not-offered', 'not-run').length} | ${at.slice(0, 10)} |`);
-  for (const row of of('broken')) broken.push(`- \`${peer.name}\` over ${peer.over}, ${row.id}: ${row.seen}`);
+  for (const row of of('broken')) broken.push(`- \`${peer.name}\` as ${peer.over}, ${row.id}: ${row.seen}`);
 }
 console.log(`\n${broken.join('\n')}`);

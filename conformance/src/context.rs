@@ -14,6 +14,8 @@ use crate::requirement::Finding;
 
 /// How long a peer may take to answer what needs no time.
 pub const PATIENCE: Duration = Duration::from_secs(10);
+/// How long a peer may take to start and to open a session.
+pub const START: Duration = Duration::from_secs(60);
 /// How long nothing may come, to count as silence.
 pub const SILENCE: Duration = Duration::from_millis(300);
 /// Steps of a call that is to be cancelled: ten seconds of work.
@@ -142,7 +144,7 @@ impl Context {
                     PATIENCE.as_secs()
                 );
             }
-            sleep(Duration::from_millis(STEP)).await;
+            sleep(Duration::from_millis(3 * STEP)).await;
         }
         Ok(())
     }

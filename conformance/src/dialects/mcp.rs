@@ -7,7 +7,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::mcp_http::Http;
-use crate::context::PATIENCE;
+use crate::context::START;
 use crate::options::Target;
 use crate::peer::{Afterwards, Connection, Peer, Tool, Traits};
 use crate::rpc::connection::{Rpc, Transport};
@@ -121,7 +121,7 @@ pub async fn ask(rpc: &Rpc, method: &str, params: Value) -> Result<Value, String
     };
     let answer = rpc
         .pending
-        .ask(send, PATIENCE)
+        .ask(send, START)
         .await
         .map_err(|why| format!("{method}: {why}"))?;
     match answer.get("error") {

@@ -9,10 +9,12 @@ const STYLE: &str = include_str!("style.css");
 /// The whole file.
 pub fn write(report: &Report, holds: bool) -> String {
     let name = escaped(report.name.as_deref().unwrap_or(&report.peer));
-    let verdict = if holds {
-        "All that is required holds"
-    } else {
-        "Not all that is required holds"
+    let verdict = match (holds, report.count(Outcome::Broken)) {
+        (true, 0) => "All that is required holds".to_owned(),
+        (true, broken) => format!(
+            "All that is required holds. Broken, but not required or expected to be: {broken}"
+        ),
+        (false, _) => "Not all that is required holds".to_owned(),
     };
     let class = if holds { "holds" } else { "fails" };
     let tiles = [

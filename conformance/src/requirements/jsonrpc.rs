@@ -30,7 +30,7 @@ pub const REQUIREMENTS: &[Requirement] = &[
         Must,
         "A cancelled request is answered once: with error -32800, or with its result.",
         LSP,
-        running::answered
+        running::answered_in_any_way
     ),
     requirement!(
         "RPC-C-04",
@@ -83,7 +83,7 @@ pub const REQUIREMENTS: &[Requirement] = &[
     ),
     requirement!(
         "RPC-C-11",
-        Must,
+        Ours,
         "Two cancels of one request give one answer.",
         LSP,
         timing::double

@@ -2,7 +2,7 @@
 
 use super::work_stops;
 use crate::broken;
-use crate::context::{Context, SILENCE};
+use crate::context::{Context, MANY, SILENCE, STEP};
 use crate::requirement::{Finding, Verdict};
 use tokio::time::sleep;
 
@@ -49,7 +49,9 @@ pub async fn program_ends(cx: &Context) -> Verdict {
         return Err(Finding::NotRun("only for programs".into()));
     }
     let connection = cx.connection().await?;
-    cx.working(&connection).await?;
+    // Longer than the suite waits for the end.
+    let call = connection.call(cx.counting(3 * MANY, STEP));
+    cx.begins(&call).await?;
     let ended = connection.end().await;
     cx.forget().await;
     ended.map_err(|_| {

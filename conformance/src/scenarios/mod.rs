@@ -45,6 +45,22 @@ async fn settled(cx: &Context, call: &Call) -> Verdict {
     }
 }
 
+/// As [`settled`], but where the dialect wants silence one answer does no harm: another requirement is about that.
+async fn settled_once(cx: &Context, call: &Call) -> Verdict {
+    if cx.traits().afterwards != Afterwards::Silence {
+        return settled(cx, call).await;
+    }
+    sleep(SILENCE).await;
+    match call.answers().as_slice() {
+        [first, second, ..] => Err(Finding::Broken(format!(
+            "the cancelled request was answered twice: with {}, then with {}",
+            first.words(),
+            second.words()
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The answer of a call. Broken if there is none, or a second.
 async fn one_answer(cx: &Context, call: &Call) -> Result<Answer, Finding> {
     let Some(answer) = call.answer(PATIENCE.max(cx.grace)).await else {

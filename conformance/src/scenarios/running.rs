@@ -4,7 +4,7 @@ use tokio::time::sleep;
 
 use super::{confirmed, one_answer, settled, work_stops};
 use crate::broken;
-use crate::call::What;
+use crate::call::{Answer, What};
 use crate::context::{Context, PATIENCE, SILENCE, STEP};
 use crate::peer::Afterwards;
 use crate::requirement::{Finding, Verdict};
@@ -72,6 +72,22 @@ pub async fn answered(cx: &Context) -> Verdict {
     settled(cx, &call).await
 }
 
+/// A cancelled call has one answer, which may also be its result.
+pub async fn answered_in_any_way(cx: &Context) -> Verdict {
+    let connection = cx.connection().await?;
+    // Three seconds: a peer that does not know cancels answers when the work is done.
+    let call = connection.call(cx.counting(300, STEP));
+    cx.begins(&call).await?;
+    connection.cancel(&call.id, None);
+    match one_answer(cx, &call).await? {
+        Answer::Cancelled { .. } | Answer::Completed(_) => Ok(()),
+        answer => Err(Finding::Broken(format!(
+            "the cancelled call was answered with {}",
+            answer.words()
+        ))),
+    }
+}
+
 /// A confirmation agrees with the answer of its call, and with what happened.
 pub async fn agrees(cx: &Context) -> Verdict {
     let connection = cx.connection().await?;
@@ -125,7 +141,11 @@ pub async fn progress_ends(cx: &Context) -> Verdict {
     if cx.traits().afterwards == Afterwards::Silence {
         work_stops(cx, &call).await?;
     } else {
-        call.answer(PATIENCE).await;
+        if call.answer(PATIENCE).await.is_none() {
+            return Err(Finding::NotRun(
+                "the cancelled call was not answered in time".into(),
+            ));
+        }
     }
     let before = call.progress().len();
     sleep(SILENCE).await;
