@@ -38,6 +38,10 @@ pub fn http() -> reqwest::ClientBuilder {
         let _ = rustls::crypto::ring::default_provider().install_default();
     });
     let direct = reqwest::Client::builder().no_proxy();
+    // By default the system gives a connection up whose bytes are not taken for 30 s. On a busy machine, a test of
+    // large bodies may last longer.
+    #[cfg(target_os = "linux")]
+    let direct = direct.tcp_user_timeout(None);
     direct.redirect(reqwest::redirect::Policy::none())
 }
 
