@@ -91,6 +91,7 @@ export default defineConfig({
           page('The command line', '/command-line'),
           page('Protocol', '/protocol'),
           page('Differences from the sources', '/sources'),
+          page('A cancellation suite for any peer', '/conformance'),
         ],
       },
       {

@@ -33,7 +33,8 @@ export function registerTools(host) {
 
 /** Starts a gateway, and connects the app to it. */
 export async function startApp() {
-  const gateway = await startGateway({ args: ['--max-requests-per-second', '100000'] });
+  // The app shares a processor with all other tests, and may confirm late.
+  const gateway = await startGateway({ args: ['--max-requests-per-second', '100000', '--confirm-timeout', '60s'] });
   const host = await createHost({ app: { id: 'counting', name: 'Counting', version: '1.0.0' } });
   registerTools(host);
   host.connectGateway(`${gateway.wsUrl}/abp/app`);

@@ -4,7 +4,7 @@ import { gatewayBinary } from '../../scripts/paths.mjs';
 import { startApp } from './app.mjs';
 import { patient, runSuite, those } from './suite.mjs';
 
-describe('the cancellation suite on our gateway: all that is run holds', { concurrency: 6 }, () => {
+describe('the cancellation suite on our gateway: all that is run holds', { concurrency: 3 }, () => {
   /** @type {Awaited<ReturnType<typeof startApp>>} */
   let app;
   before(async () => { app = await startApp(); });
