@@ -62,7 +62,7 @@ console.log('| Peer | Version | Speaks | Held | Broken | Not offered or not run 
 for (const peer of peers.filter(({ name }) => name.includes(filter))) {
   const { rows, at } = await run(peer);
   const of = (/** @type {string[]} */ ...outcomes) => rows.filter(({ outcome }) => outcomes.includes(outcome));
-  const ids = of('broken').map(({ id }) => id).join(', ') || 'none';
+  const ids = of('broken').map(({ id }) => id.replace(/^.*-C-/, '')).join(', ') || 'none';
   console.log(`| \`${peer.name}\` | ${peer.version} | ${peer.over} | ${of('held').length} | ${ids} | ${of('not-offered', 'not-run').length} | ${at.slice(0, 10)} |`);
   for (const row of of('broken')) broken.push(`- \`${peer.name}\` as ${peer.over}, ${row.id}: ${row.seen}`);
 }
