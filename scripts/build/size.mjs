@@ -23,6 +23,7 @@ const ROLES = /** @type {Role[]} */ (Object.keys(ENTRIES));
 /** The parts that a page loads on demand, by a path that their sources contain. */
 const ON_DEMAND = new Map([
   ['web/js/schema/', 'schema validator'],
+  ['web/js/consent/', 'consent through the agent'],
   ['web/js/standard/', 'Standard Schema'],
   ['web/js/webmcp/', 'WebMCP'],
   ['web/js/json-rpc/', 'JSON-RPC'],

@@ -40,6 +40,8 @@ pub struct Descriptor<P> {
     pub alternatives: Vec<String>,
     /// How its handler ends when its call must stop.
     pub ending: Ending,
+    /// Whether each call waits until a person allows it.
+    pub confirm: bool,
     /// Whether parameters must pass the shell's check before a call is queued.
     pub checked: bool,
     /// The `Capability` object of ABP 0.1.

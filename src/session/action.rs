@@ -18,11 +18,25 @@ pub enum ReplyTo<P> {
     Nobody,
 }
 
+/// Who asks a person whether a call may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// The app, in its own interface.
+    App,
+    /// The agent that has called.
+    Agent,
+}
+
 /// The new state of a call, for observers of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CallState<P> {
     /// Accepted, waiting for its turn. Carries the parameters.
     Queued(P),
+    /// A person is asked whether the call may start, or has allowed it. The key and the parameters
+    /// of the call, and who asks; `None` if the call is allowed. This is told without observers
+    /// too: if the agent is to ask, the shell asks it with [`super::HostState::elicit`]. The answer
+    /// is reported with [`super::HostState::consent`].
+    Consent(CallKey, Option<Asked>, P),
     /// Its handler runs.
     Running,
     /// It ended.
@@ -191,7 +205,8 @@ pub enum Action<P, H> {
         /// Which.
         agent: ConnectionId,
     },
-    /// For an observer: a call went on. Only sent while [`super::HostState::watch`] is on.
+    /// For an observer: a call went on. Only sent while [`super::HostState::watch`] is on, except
+    /// for [`CallState::Consent`].
     Call(CallEvent<P>),
     /// For an observer: a call made progress.
     Progressed {

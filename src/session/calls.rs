@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::action::{Action, CallState, ReplyTo};
+use super::consent::too_many;
 use super::records::{Call, DeadlineOf, Parent, Phase, Stopping};
 use super::state::{HostState, not_initialized};
 use super::stopping::PARENT_ENDED;
@@ -120,10 +121,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         if session.ledger.in_flight() >= limits.in_flight || session.bytes >= limits.in_flight_bytes
         {
-            return Err(Error::new(
-                Code::RATE_LIMITED,
-                "Too many calls are in flight",
-            ));
+            return Err(too_many());
         }
         // The agent's scope does not limit the calls that a capability makes.
         if parent.is_none() && !session.scope.has_capability(&request.capability) {
@@ -199,7 +197,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         }
         match check {
             Some(check) => self.actions.push_back(check),
-            None => self.line_up(key, now),
+            None => self.pass(key, now),
         }
     }
 
@@ -214,7 +212,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         };
         debug_assert!(!call.has_slot);
         match result {
-            Ok(()) => self.line_up(key, now),
+            Ok(()) => self.pass(key, now),
             Err(error) => self.end(key, Outcome::Failed(error), now),
         }
     }

@@ -68,6 +68,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             scope: params.scope,
             ledger: Ledger::new(self.limits.remembered),
             bytes: 0,
+            asked: 0,
             rate: Rate::full(&self.limits, now),
             life: None,
         };
@@ -129,7 +130,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
 
     /// Ends a connection for another reason than a lost transport. Handlers are told that reason.
     pub fn part(&mut self, connection: ConnectionId, reason: &str, now: Millis) {
-        for key in self.calls_where(|call| call.connection == connection) {
+        for key in self.calls_in(None, Some(connection)) {
             if let Some(call) = self.calls.get_mut(&key) {
                 if let Some(more) = &mut call.more {
                     more.askers

@@ -11,6 +11,7 @@ mod calls;
 mod cancels;
 mod changes;
 mod connection;
+mod consent;
 mod elicitation;
 mod late;
 mod limits;
@@ -27,7 +28,7 @@ mod terms;
 mod tests;
 mod tree;
 
-pub use action::{Action, Answer, CallEvent, CallState, ReplyTo};
+pub use action::{Action, Answer, Asked, CallEvent, CallState, ReplyTo};
 pub use limits::Limits;
 pub use scope::{Names, Scope};
 pub use state::{Counters, HostState};

@@ -14,10 +14,11 @@ const EACH: u32 = 256;
 const FRAME: Millis = 16.0;
 
 impl<P: Clone, H: Clone> HostState<P, H> {
-    /// Whether anybody is told how far a call is. A report that comes when it does not run is counted.
+    /// Whether anybody is told how far a call is. A report that comes when it is
+    /// being stopped or has ended is counted.
     pub fn takes_progress(&mut self, key: CallKey) -> bool {
         match self.calls.get(&key) {
-            Some(call) if call.phase == Phase::Running => {
+            Some(call) if call.phase != Phase::Stopping => {
                 self.watched || self.agent_takes(call.connection)
             }
             _ => {

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::action::ReplyTo;
+use super::action::{Asked, ReplyTo};
 use super::limits::Rate;
 use super::scope::Scope;
 use super::terms::{Agent, CancelKey, ConnectionId, ElicitationKey, Features, Party};
@@ -25,6 +25,8 @@ pub(super) struct Session {
     pub ledger: Ledger,
     /// Bytes of the calls in flight.
     pub bytes: usize,
+    /// How many calls wait for consent.
+    pub asked: usize,
     pub rate: Rate,
     /// How the agent answers when it is asked for a sign of life, if it does.
     pub life: Option<Life>,
@@ -61,6 +63,8 @@ pub(super) struct Looks {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Checking,
+    /// A person is asked whether the call may start.
+    Asking(Asked),
     Waiting,
     Ready,
     Running,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::action::{Action, CallEvent, CallState};
 use super::limits::Limits;
 use super::records::{
-    AbandonedCalls, Call, Closing, Connection, DeadlineOf, Elicitation, Looks, Untold,
+    AbandonedCalls, Call, Closing, Connection, DeadlineOf, Elicitation, Looks, Phase, Untold,
 };
 use super::terms::{ConnectionId, ElicitationKey};
 use crate::call::{CallKey, Deadlines, Error, Millis, in_order};
@@ -51,6 +51,8 @@ pub struct HostState<P, H> {
     pub(super) looks: Looks,
     pub(super) actions: VecDeque<Action<P, H>>,
     pub(super) counters: Counters,
+    /// How many interfaces of the app show the calls that wait for consent.
+    pub(super) interfaces: usize,
     pub(super) watched: bool,
     pub(super) waking: bool,
     next: u32,
@@ -74,6 +76,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             looks: Looks::default(),
             actions: VecDeque::new(),
             counters: Counters::default(),
+            interfaces: 0,
             watched: false,
             waking: false,
             next: 0,
@@ -165,6 +168,14 @@ impl<P: Clone, H: Clone> HostState<P, H> {
             }
         }
         self.look_after_agents(now);
+    }
+
+    /// The keys of the calls in that phase and of that connection, in the order of the calls.
+    #[inline(never)]
+    pub(super) fn calls_in(&self, phase: Option<Phase>, of: Option<ConnectionId>) -> Vec<CallKey> {
+        self.calls_where(|call| {
+            phase.is_none_or(|it| it == call.phase) && of.is_none_or(|it| it == call.connection)
+        })
     }
 
     /// The keys of the calls that `is_meant` picks, in the order of the calls.

@@ -52,7 +52,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         reason: Option<&Rc<str>>,
         now: Millis,
     ) {
-        for key in self.calls_where(|call| call.connection == connection) {
+        for key in self.calls_in(None, Some(connection)) {
             self.cancel_tree(key, reason, now);
         }
     }
@@ -77,6 +77,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
         let questions = call.take(|it| &mut it.elicitations);
         self.tell_progress(key);
         self.stop_waiting(key);
+        self.stop_asking(key);
         if let Some(call) = self.calls.get_mut(&key) {
             call.phase = Phase::Stopping;
             call.stopping = Stopping {
@@ -296,9 +297,7 @@ impl<P: Clone, H: Clone> HostState<P, H> {
     /// Stops waiting for handlers, of one connection or of all, for example because the page goes
     /// away. Handlers that are being stopped and have not ended are abandoned.
     pub fn give_up(&mut self, connection: Option<ConnectionId>, now: Millis) {
-        let keys = self.calls_where(|call| {
-            call.phase == Phase::Stopping && connection.is_none_or(|it| it == call.connection)
-        });
+        let keys = self.calls_in(Some(Phase::Stopping), connection);
         // The newest call first: a call's children are newer than the call.
         for key in keys.into_iter().rev() {
             self.grace_is_over(key, now);

@@ -5,6 +5,7 @@ use crate::call::{
 use crate::offers::{Descriptor, Ending};
 
 mod changes;
+mod consent;
 mod crowds;
 mod figures;
 mod forced;
@@ -45,6 +46,7 @@ fn host() -> (Host, ConnectionId) {
             available: true,
             alternatives: Vec::new(),
             ending,
+            confirm: false,
             checked: name == "checked",
             document: 0,
         };
@@ -498,6 +500,7 @@ fn evicted_calls_are_not_found() {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::AtOnce,
+        confirm: false,
         checked: false,
         document: 0,
     };
@@ -527,6 +530,7 @@ fn calls_in_flight_are_bounded_in_bytes_until_they_end() {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::AtOnce,
+        confirm: false,
         checked: false,
         document: 0,
     };
@@ -564,6 +568,7 @@ fn every_limit_refuses_with_rate_limited() {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::AtOnce,
+        confirm: false,
         checked: false,
         document: 0,
     };

@@ -9,6 +9,7 @@ fn register(host: &mut Host, name: &str) {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::AtOnce,
+        confirm: false,
         checked: false,
         document: 0,
     };

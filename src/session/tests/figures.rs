@@ -120,6 +120,7 @@ fn drain_states(host: &mut Host, expected: &[&str]) {
     let states = steps.iter().filter_map(|step| match step {
         Action::Call(event) => Some(match &event.state {
             CallState::Queued(_) => "queued".to_owned(),
+            CallState::Consent(_, asked, _) => format!("{asked:?}"),
             CallState::Running => "running".to_owned(),
             CallState::Ended(_, reason) => {
                 format!("ended: {}", reason.as_deref().unwrap_or("no reason"))

@@ -11,6 +11,7 @@ fn family(children: &[&str]) -> (Host, ConnectionId, CallKey, Vec<CallKey>) {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::Told { grace: 1_000.0 },
+        confirm: false,
         checked: false,
         document: 0,
     };

@@ -2042,7 +2042,8 @@ function problemWithCapability(name, options) {
     const value = options[field];
     if (value !== void 0 && (Array.isArray(value) ? "array" : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
-  const { inputSchema, outputSchema, annotations } = options;
+  const { inputSchema, outputSchema, annotations, confirm } = options;
+  if (confirm !== void 0 && !["always", "destructive"].includes(confirm)) return `${name}: confirm must be always or destructive`;
   warnOfUnknown(`${name}: annotations`, annotations, HINTS);
   const hint = HINTS.find((it) => !["boolean", "undefined"].includes(typeof annotations?.[it]));
   if (hint) return `${name}: annotations.${hint} must be true or false`;
@@ -2063,7 +2064,7 @@ function problemWithWorker(name, { pool, warm, type, finish }) {
   if (!["module", "classic", "wasm"].includes(type)) return `${name}: type must be module, classic or wasm`;
   return finish !== void 0 && typeof finish !== "function" && `${name}: finish must be a function`;
 }
-var EXTRAS = ["title", "annotations", "experimental", "deprecated", "deprecationMessage", "alternatives"];
+var EXTRAS = ["title", "annotations", "confirm", "experimental", "deprecated", "deprecationMessage", "alternatives"];
 var KINDS = {
   title: "string",
   description: "string",
@@ -2075,7 +2076,8 @@ var KINDS = {
   alternatives: "array",
   features: "object",
   annotations: "object",
-  replace: "boolean"
+  replace: "boolean",
+  confirm: "string"
 };
 var HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
 var OF_CAPABILITIES = [...Object.keys(KINDS), "inputSchema", "outputSchema", "concurrency", "settleGrace"];
@@ -2091,6 +2093,7 @@ function describe(name, options) {
   }
   return frozen(document2);
 }
+var confirms = ({ confirm, annotations }) => confirm === "destructive" ? annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false : confirm !== void 0;
 function frozen(value) {
   const text2 = textOf(value, (key, inner) => {
     if (typeof inner === "function" || typeof inner === "symbol") throw new TypeError(`"${key}" is a ${typeof inner}`);
@@ -3894,6 +3897,29 @@ var Host = class {
     return this.shell.asks.cancel(sessionId, callId, typeof reason === "string" ? reason : void 0);
   }
   /**
+   * The app shows people the calls that wait for consent, so that no agent is asked.
+   *
+   * @returns {() => void} ends this
+   */
+  confirmHere() {
+    const { rust, number } = this.shell;
+    let on = true;
+    rust.showConsents(number, on);
+    return () => {
+      if (on) rust.showConsents(number, on = false);
+    };
+  }
+  /**
+   * A person has allowed or denied a call.
+   *
+   * @param {number} question of the event `confirm`
+   * @param {boolean} allow
+   * @returns {boolean} whether the call has waited for that
+   */
+  answer(question, allow) {
+    return this.shell.rust.consent(this.shell.number, question, allow === true ? 1 : 2) ?? false;
+  }
+  /**
    * @param {(event: any) => void} listener called with every step of every call
    * @returns {() => void} removes the listener
    */
@@ -4164,8 +4190,8 @@ var Capabilities = class {
     return { abp: "0.1", app: this.#shell.app, capabilities: this.documents().map(this.entry) };
   }
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, title, annotations, description, inputSchema, outputSchema }) {
-    return { name, ...title !== void 0 && { title }, description, ...annotations && { annotations }, inputSchema, outputSchema };
+  entry({ name, title, annotations, confirm, description, inputSchema, outputSchema }) {
+    return { name, ...title !== void 0 && { title }, description, ...annotations && { annotations }, ...confirm && { confirm }, inputSchema, outputSchema };
   }
   /**
    * @param {any} document the Capability object, registered from JavaScript or from Rust
@@ -4401,6 +4427,19 @@ var Shell = class {
     this.capabilities.validators.check(key, name, given2);
   }
   /**
+   * A person is asked whether a call may start, or has allowed it.
+   *
+   * @param {number} key
+   * @param {any} call
+   * @param {Given} given
+   * @param {number} asked 1 if the app asks, 2 if the agent does; 0 if the call is allowed
+   */
+  consent(key, call, { params }, asked2) {
+    this.timeline.emit({ type: "confirm", ...call, params, state: asked2 ? "asked" : "allowed", ...asked2 === 1 && { question: key } });
+    this.rust.progress(this.number, key, { progress: 0, status: asked2 ? "Waits for a person" : "Allowed" });
+    if (asked2 === 2) loadPart(() => import("./ask-agent.js")).then((it) => it.askAgent(this, key, call, params)).catch(() => this.rust.consent(this.number, key, 0));
+  }
+  /**
    * Reports that the parameters of a call do not fit, or that its handler has failed.
    *
    * @param {number} key
@@ -4601,6 +4640,7 @@ export {
   callEnded,
   cancelConfirmation,
   cancelResponse,
+  confirms,
   connectFromRust,
   describe,
   errorOf,

@@ -2,6 +2,7 @@
 
 use wasm_bindgen::JsValue;
 
+use super::sys;
 use crate::offers::{Descriptor, Ending};
 use crate::web::object::{get, texts};
 
@@ -24,6 +25,7 @@ pub(super) fn descriptor(
         available: get(options, "available") != false,
         alternatives: texts(&document, "alternatives").unwrap_or_default(),
         ending,
+        confirm: sys::confirms(options),
         checked: !get(options, "inputSchema").is_undefined(),
         document,
     }

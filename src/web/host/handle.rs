@@ -239,6 +239,21 @@ impl HostHandle {
         }
     }
 
+    /// An interface of the app begins to show the calls that wait for consent (`on`), or ends.
+    #[wasm_bindgen(js_name = showConsents)]
+    pub fn show_consents(host: u32, on: bool) {
+        if let Some(host) = Work::of(host) {
+            host.state().show_consents(on, now());
+        }
+    }
+
+    /// A person has allowed (1) or denied (2) a call, or nobody could be asked (0). False if the
+    /// call does not wait for that.
+    pub fn consent(host: u32, key: u32, verdict: u32) -> bool {
+        let allowed = (verdict > 0).then_some(verdict == 1);
+        Work::of(host).is_some_and(|host| host.state().consent(key, allowed, now()))
+    }
+
     /// A JavaScript handler reports the progress of its call.
     pub fn progress(host: u32, key: u32, info: JsValue) {
         if let Some(host) = Work::of(host) {

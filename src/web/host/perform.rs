@@ -9,7 +9,9 @@ use super::inner::{HOSTS, Handler, Inner, State};
 use super::{numbers, sys};
 use crate::call::{CallId, CancelAnswer, Outcome, Response};
 use crate::dialect::events::CALL_ENDED;
-use crate::session::{Action as CoreAction, Answer, CallEvent, CallState, Cancelled, ReplyTo};
+use crate::session::{
+    Action as CoreAction, Answer, Asked, CallEvent, CallState, Cancelled, ReplyTo,
+};
 use crate::web::failure::{error, or_nan};
 use crate::web::object::{self, seen};
 
@@ -237,6 +239,14 @@ impl Inner {
         }
         match event.state {
             CallState::Queued(given) => self.timeline.queued(&call, &given),
+            CallState::Consent(key, asked, given) => {
+                let asked = match asked {
+                    None => 0,
+                    Some(Asked::App) => 1,
+                    Some(Asked::Agent) => 2,
+                };
+                self.shell.consent(key, &call, &given, asked);
+            }
             CallState::Running => self.timeline.running(&call),
             CallState::Ended(response, reason) => {
                 let duration = or_nan(response.duration);

@@ -59,6 +59,10 @@ extern "C" {
     pub(super) fn cancelled(this: &Shell, to: u32, id: &JsValue, response: &JsValue);
     #[wasm_bindgen(method, js_name = tellProgress)]
     pub(super) fn tell_progress(this: &Shell, to: u32, id: &str, token: &JsValue, info: &JsValue);
+    /// A person is asked whether a call may start, in the app (1) or by the agent (2), or has
+    /// allowed it (0).
+    #[wasm_bindgen(method)]
+    pub(super) fn consent(this: &Shell, key: u32, call: &JsValue, given: &JsValue, asked: u32);
     #[wasm_bindgen(method)]
     pub(super) fn question(this: &Shell, to: u32, key: u32, request: &JsValue);
     #[wasm_bindgen(method)]
@@ -234,6 +238,8 @@ extern "C" {
     /// The problem with a capability's description, if there is a problem.
     #[wasm_bindgen(js_name = problemWithCapability)]
     pub(super) fn problem_with_capability(name: &str, options: &JsValue) -> Option<String>;
+    /// Whether each call of a capability waits until a person allows it.
+    pub(super) fn confirms(options: &JsValue) -> bool;
     /// The `Capability` object for agents, made from the app's description.
     pub(super) fn describe(name: &str, options: &JsValue) -> JsValue;
 }

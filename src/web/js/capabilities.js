@@ -39,8 +39,8 @@ export class Capabilities {
   }
 
   /** @param {any} document @returns {any} its entry in the manifest */
-  entry({ name, title, annotations, description, inputSchema, outputSchema }) {
-    return { name, ...(title !== undefined && { title }), description, ...(annotations && { annotations }), inputSchema, outputSchema };
+  entry({ name, title, annotations, confirm, description, inputSchema, outputSchema }) {
+    return { name, ...(title !== undefined && { title }), description, ...(annotations && { annotations }), ...(confirm && { confirm }), inputSchema, outputSchema };
   }
 
   /**

@@ -33,7 +33,8 @@ export function problemWithCapability(name, options) {
     const value = options[field];
     if (value !== undefined && (Array.isArray(value) ? 'array' : typeof value) !== kind) return `${name}: ${field} must be of type ${kind}`;
   }
-  const { inputSchema, outputSchema, annotations } = options;
+  const { inputSchema, outputSchema, annotations, confirm } = options;
+  if (confirm !== undefined && !['always', 'destructive'].includes(confirm)) return `${name}: confirm must be always or destructive`;
   warnOfUnknown(`${name}: annotations`, annotations, HINTS);
   const hint = HINTS.find((it) => !['boolean', 'undefined'].includes(typeof annotations?.[it]));
   if (hint) return `${name}: annotations.${hint} must be true or false`;
@@ -63,11 +64,11 @@ export function problemWithWorker(name, { pool, warm, type, finish }) {
 }
 
 /** Members that a document has only if the app sets them. */
-const EXTRAS = ['title', 'annotations', 'experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
+const EXTRAS = ['title', 'annotations', 'confirm', 'experimental', 'deprecated', 'deprecationMessage', 'alternatives'];
 /** Allowed members, and the kind of each value, except for members that are checked in detail. */
 const KINDS = {
   title: 'string', description: 'string', available: 'boolean', experimental: 'boolean', deprecated: 'boolean', deprecationMessage: 'string',
-  requirements: 'array', alternatives: 'array', features: 'object', annotations: 'object', replace: 'boolean',
+  requirements: 'array', alternatives: 'array', features: 'object', annotations: 'object', replace: 'boolean', confirm: 'string',
 };
 /** The hints of MCP on what a call does. */
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'];
@@ -100,6 +101,15 @@ export function describe(name, options) {
   }
   return frozen(document);
 }
+
+/**
+ * Whether each call of a capability waits until a person allows it. A capability without hints is as
+ * in MCP: it changes something, and may delete or overwrite.
+ *
+ * @param {any} options
+ */
+export const confirms = ({ confirm, annotations }) =>
+  confirm === 'destructive' ? annotations?.readOnlyHint !== true && annotations?.destructiveHint !== false : confirm !== undefined;
 
 /**
  * @template T

@@ -262,6 +262,31 @@ export class Host {
   }
 
   /**
+   * The app shows people the calls that wait for consent, so that no agent is asked.
+   *
+   * @returns {() => void} ends this
+   */
+  confirmHere() {
+    const { rust, number } = this.shell;
+    let on = true;
+    rust.showConsents(number, on);
+    return () => {
+      if (on) rust.showConsents(number, (on = false));
+    };
+  }
+
+  /**
+   * A person has allowed or denied a call.
+   *
+   * @param {number} question of the event `confirm`
+   * @param {boolean} allow
+   * @returns {boolean} whether the call has waited for that
+   */
+  answer(question, allow) {
+    return this.shell.rust.consent(this.shell.number, question, allow === true ? 1 : 2) ?? false;
+  }
+
+  /**
    * @param {(event: any) => void} listener called with every step of every call
    * @returns {() => void} removes the listener
    */

@@ -12,6 +12,7 @@ import { Guard, guarded, oneWay } from './guard.js';
 import { LifeOfAgents } from './life/of-agents.js';
 import { idsOf } from './ids.js';
 import { inspect } from './inspect.js';
+import { loadPart } from './part.js';
 import { soon } from './platform.js';
 import { Running, settleTerminated } from './running.js';
 import { SHORT } from './short.js';
@@ -106,6 +107,21 @@ export class Shell {
    */
   check(key, name, given) {
     this.capabilities.validators.check(key, name, given);
+  }
+
+  /**
+   * A person is asked whether a call may start, or has allowed it.
+   *
+   * @param {number} key
+   * @param {any} call
+   * @param {Given} given
+   * @param {number} asked 1 if the app asks, 2 if the agent does; 0 if the call is allowed
+   */
+  consent(key, call, { params }, asked) {
+    this.timeline.emit({ type: 'confirm', ...call, params, state: asked ? 'asked' : 'allowed', ...(asked === 1 && { question: key }) });
+    this.rust.progress(this.number, key, { progress: 0, status: asked ? 'Waits for a person' : 'Allowed' });
+    // An app that asks no agent does not load the code for it.
+    if (asked === 2) loadPart(() => import('./consent/ask-agent.js')).then((it) => it.askAgent(this, key, call, params)).catch(() => this.rust.consent(this.number, key, 0));
   }
 
   /**

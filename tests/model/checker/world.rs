@@ -130,6 +130,7 @@ impl World {
                 available: true,
                 alternatives: Vec::new(),
                 ending: kind.ending(),
+                confirm: false,
                 checked: kind == Kind::Checked,
                 document: 0,
             };

@@ -1,7 +1,7 @@
 /**
  * The functions that the host's half in Rust calls.
  */
-export { describe, problemWithApp, problemWithCapability } from '../descriptor.js';
+export { confirms, describe, problemWithApp, problemWithCapability } from '../descriptor.js';
 export { cancelConfirmation, cancelResponse, errorOf, lateEnd } from '../envelope.js';
 export { thrown } from '../errors.js';
 export { failureOf } from '../failure.js';

@@ -79,6 +79,7 @@ impl Bench {
                 alternatives: Vec::new(),
                 // Handlers are told to stop, like handlers in JavaScript.
                 ending: Ending::Told { grace: 50.0 },
+                confirm: false,
                 checked: name == "checked",
                 document: json!({ "name": name }),
             };

@@ -20,6 +20,7 @@ fn offer(host: &mut Host, name: &str) {
         available: true,
         alternatives: Vec::new(),
         ending: Ending::AtOnce,
+        confirm: false,
         checked: false,
         document: json!({ "name": name }),
     };
