@@ -20,6 +20,15 @@ export interface ActivityCall {
   readonly state: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled';
   /** Whether the call was asked to stop and has not ended yet: the host's event `cancelling` has come. */
   readonly stopping: boolean;
+  /**
+   * Who asks a person whether the call may start, while it waits for that: the app, with `allow` and `deny`,
+   * or the agent.
+   */
+  readonly asks?: 'app' | 'agent';
+  /** The question that `allow`, `deny` and `host.answer` answer. Only while the app asks. */
+  readonly question?: number;
+  /** The parameters that the agent gave. Only while a person is asked. */
+  readonly params?: any;
   /** When the call was made, in Unix milliseconds. */
   readonly since: number;
   /** When the call ended, in Unix milliseconds. */
@@ -42,6 +51,10 @@ export interface Activity {
   readonly subscribe: (listener: () => void) => () => void;
   /** Cancels a call on behalf of the user. Never rejects. */
   readonly stop: (call: Pick<ActivityCall, 'callId' | 'sessionId'>) => Promise<CancelResponse>;
+  /** Allows a call that waits for a person. False if it does not wait any more. */
+  readonly allow: (call: Pick<ActivityCall, 'question'>) => boolean;
+  /** Denies a call that waits for a person: the call fails with PERMISSION_DENIED. False if it does not wait any more. */
+  readonly deny: (call: Pick<ActivityCall, 'question'>) => boolean;
 }
 
 /**
@@ -60,6 +73,14 @@ export interface ActivityTexts {
   someAgent: string;
   queued: string;
   running: string;
+  /** The state of a call that waits until a person allows it here. */
+  asks: string;
+  /** The same, where the agent asks. */
+  asksElsewhere: string;
+  allow: string;
+  deny: string;
+  /** Stands before the parameters, which `Allow` is about. */
+  params: string;
   stopping: string;
   /** Stands beside the state of a running call whose capability says that it may delete or overwrite something. */
   destructive: string;
@@ -82,7 +103,7 @@ export interface ActivityTexts {
  * `<cap-activity>`. The attribute `keep` is the number of ended calls that stay. Default 3.
  *
  * Parts: `activity`, `stop-all`, `none`, `list`, `call` (and its state, and `destructive`), `icon`, `head`, `name`,
- * `agent`, `state`, `elapsed`, `progress`, `stop`, `more`. Properties: `--cap-activity-color`,
+ * `agent`, `state`, `elapsed`, `progress`, `stop`, `params`, `answers`, `allow`, `deny`, `more`. Properties: `--cap-activity-color`,
  * `-muted`, `-background`, `-border`, `-accent`, `-danger`, `-success`, `-stopped`, `-warning`,
  * `-radius`, `-gap`, `-font`.
  */

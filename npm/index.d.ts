@@ -69,6 +69,12 @@ export interface CapabilityOptions<Input extends Schema = Schema, Output extends
   title?: string | undefined;
   /** Hints for agents and their users on what a call does. */
   annotations?: Annotations | undefined;
+  /**
+   * Each call waits until a person allows it, and only then starts: `always`, or `destructive` if the hints
+   * do not say `readOnlyHint: true` or `destructiveHint: false`. The app asks if it shows an interface for
+   * that, such as `<cap-activity>`, else the agent that has called. Default: no call waits.
+   */
+  confirm?: 'always' | 'destructive' | undefined;
   /** What the capability does, by which agents choose. */
   description?: string | undefined;
   /**
@@ -210,12 +216,29 @@ export type Handler<Params = any, Data = unknown, Caps = any> = (params: Params,
 export type HandlerOf<Caps, Name extends keyof Caps & string, Input = object, Output = object> =
   Handler<ParamsGiven<Caps, Name, Input>, DataGiven<Caps, Name, Output>, Caps>;
 
+/** A call waits until a person allows it, or a person has allowed it. If a person denies a call, the call fails. */
+export interface ConfirmEvent {
+  type: 'confirm';
+  time: number;
+  callId: string;
+  sessionId: string;
+  capability: string;
+  /** The call whose handler made this call, if a handler made it. */
+  parentCallId?: string;
+  /** The parameters that the agent gave. They fit the schema. */
+  params: any;
+  state: 'asked' | 'allowed';
+  /** If the app is to ask: the question that `host.answer` answers. Without it, the agent asks. */
+  question?: number;
+}
+
 /**
  * Everything that happens on a host, in order. A turn of the event loop has at most one `capabilities`
  * event, at its end. `time` is in Unix milliseconds.
  */
 export type HostEvent =
   | CallEvent
+  | ConfirmEvent
   | { type: 'progress'; time: number; callId: string; sessionId: string; info: ProgressInfo }
   /**
    * The call was asked to stop: by a cancel, by its timeout, or because its session or its parent has
@@ -399,6 +422,17 @@ export interface Host<Caps = any> {
    * flight counts, or else the first session that remembers the call.
    */
   cancel(callId: string, options?: CancelOptions): Promise<CancelResponse>;
+  /**
+   * Tells the host that the app shows people the calls that wait for consent, so that agents are not asked.
+   * `<cap-activity>` does this by itself. The calls come as events of the type `confirm`, and `answer`
+   * answers them. Returns a function that ends this: when the last interface has ended, the agents are asked.
+   */
+  confirmHere(): () => void;
+  /**
+   * A person has allowed (`true`) or denied the call of a `question`, from the event `confirm`. Returns false
+   * if the call no longer waits: for example, it was cancelled.
+   */
+  answer(question: number, allow: boolean): boolean;
   /** Calls the listener with every event, in order, in a job of its own after the answers. Returns a function that stops it. */
   observe(listener: (event: HostEvent) => void): () => void;
   stats(): HostStats;

@@ -261,6 +261,8 @@ export interface Capability extends CapabilitySummary {
   title?: string;
   /** Only if the app gives hints. */
   annotations?: Annotations;
+  /** A person must allow each call, or each call that may delete or overwrite something. */
+  confirm?: 'always' | 'destructive';
   description: string;
   /** JSON Schema of the parameters. */
   inputSchema: unknown;
@@ -290,6 +292,7 @@ export interface Manifest {
     title?: string;
     description?: string;
     annotations?: Annotations;
+    confirm?: 'always' | 'destructive';
     inputSchema?: unknown;
     outputSchema?: unknown;
   }[];

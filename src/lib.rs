@@ -30,8 +30,8 @@ pub use session::Limits;
 pub mod web;
 #[cfg(feature = "host")]
 pub use web::host::{
-    Amount, App, CallContext, Capability, ChildCall, Host, Observer, Progress, Stats, WorkerModule,
-    worker,
+    Amount, App, CallContext, Capability, ChildCall, Confirm, Host, Observer, Progress, Stats,
+    WorkerModule, worker,
 };
 #[cfg(feature = "page")]
 pub use web::{Abortable, Aborted, CallError, CancelResponse, Error, HandlerEnd, abortable};
@@ -78,6 +78,7 @@ pub use web::{Agent, Call, Connect, ProgressInfo, RunningCall, SessionEnd};
 /// | `title = "Count primes"` | none |
 /// | `description = "…"` | the documentation of the function |
 /// | `concurrency = 2` | any number of calls run at once |
+/// | `confirm = "always"` or `"destructive"` | no call waits for a person, see [`Confirm`] |
 /// | `read_only = true`, `destructive = false`, `idempotent = true`, `open_world = false` | no hint, see [`Capability::read_only`] |
 ///
 /// The function itself does not change. A type of the same name has these functions:

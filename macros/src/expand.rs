@@ -47,6 +47,9 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
     };
     let description = description.map(|it| quote!(.description(#it)));
     let concurrency = options.concurrency.map(|it| quote!(.concurrency(#it)));
+    let confirm = options
+        .confirm
+        .map(|it| quote!(.confirm(::caphost::Confirm::#it)));
     let hints = options.hints.iter().map(|(hint, is)| quote!(.#hint(#is)));
     let at = |part: &dyn Spanned| Span::call_site().located_at(part.span());
     let input = params.as_ref().map(|params| {
@@ -102,7 +105,7 @@ fn registration(options: TokenStream, function: &ItemFn) -> syn::Result<TokenStr
             /// The description for agents.
             pub fn capability() -> ::caphost::Capability {
                 use ::caphost::__private::{Described, WithSchema as _, WithoutSchema as _};
-                let it = ::caphost::Capability::new(#name) #title #description #concurrency #(#hints)*;
+                let it = ::caphost::Capability::new(#name) #title #description #concurrency #confirm #(#hints)*;
                 #input
                 #output
                 it

@@ -12,6 +12,8 @@ pub struct Options {
     pub title: Option<LitStr>,
     pub description: Option<LitStr>,
     pub concurrency: Option<LitInt>,
+    /// Which calls a person must allow: the name of a variant of `Confirm`.
+    pub confirm: Option<Ident>,
     /// The hints that are given, each with the function of `Capability` that takes it.
     pub hints: Vec<(Ident, LitBool)>,
 }
@@ -29,13 +31,25 @@ impl Options {
                 Some("title") => options.title = Some(option.value()?.parse()?),
                 Some("description") => options.description = Some(option.value()?.parse()?),
                 Some("concurrency") => options.concurrency = Some(option.value()?.parse()?),
+                Some("confirm") => {
+                    let which: LitStr = option.value()?.parse()?;
+                    let variant = match &*which.value() {
+                        "always" => "Always",
+                        "destructive" => "Destructive",
+                        _ => {
+                            let message = "`confirm` is `always` or `destructive`";
+                            return Err(syn::Error::new_spanned(which, message));
+                        }
+                    };
+                    options.confirm = Some(Ident::new(variant, which.span()));
+                }
                 Some(hint) if HINTS.contains(&hint) => {
                     let hint = option.value()?.parse()?;
                     options.hints.extend(ident.zip(Some(hint)));
                 }
                 _ => {
                     return Err(option.error(
-                        "there is no such option: a capability has `name`, `title`, `description`, `concurrency`, `read_only`, `destructive`, `idempotent` and `open_world`",
+                        "there is no such option: a capability has `name`, `title`, `description`, `concurrency`, `confirm`, `read_only`, `destructive`, `idempotent` and `open_world`",
                     ));
                 }
             }

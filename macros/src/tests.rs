@@ -35,12 +35,12 @@ fn a_function_becomes_a_capability_with_its_name_and_documentation() {
 
 #[test]
 fn options_override_the_function() {
-    let options = r#"name = "a.b", title = "Alphabet", description = "It", concurrency = 2, read_only = true, open_world = false"#;
+    let options = r#"name = "a.b", title = "Alphabet", description = "It", concurrency = 2, confirm = "always", read_only = true, open_world = false"#;
     let (text, errors) = expanded(options, &format!("/// Other.\n{GOOD}"));
     assert!(errors.is_empty());
     assert!(
         text.contains(
-            r#"Capability::new("a.b").title("Alphabet").description("It").concurrency(2).read_only(true).open_world(false)"#
+            r#"Capability::new("a.b").title("Alphabet").description("It").concurrency(2).confirm(::caphost::Confirm::Always).read_only(true).open_world(false)"#
         )
     );
 }
@@ -141,11 +141,15 @@ fn the_error_for_a_wrong_option_lists_the_valid_options() {
     assert_eq!(
         said,
         [
-            "there is no such option: a capability has `name`, `title`, `description`, `concurrency`, `read_only`, `destructive`, `idempotent` and `open_world`"
+            "there is no such option: a capability has `name`, `title`, `description`, `concurrency`, `confirm`, `read_only`, `destructive`, `idempotent` and `open_world`"
         ]
     );
     assert_eq!(errors("name = \"\"", GOOD), ["the name is empty"]);
     assert_eq!(errors("name = 7", GOOD), ["expected string literal"]);
+    assert_eq!(
+        errors("confirm = \"sometimes\"", GOOD),
+        ["`confirm` is `always` or `destructive`"]
+    );
     assert_eq!(
         errors("concurrency = \"2\"", GOOD),
         ["expected integer literal"]

@@ -62,6 +62,11 @@ export async function anApp(worker: Worker): Promise<Host> {
   host.connectGateway('ws://127.0.0.1:8787/abp/app', { token: 'secret' });
   host.notify('app/saved', { gone });
   const stop = host.observe(seen);
+  host.register('notes.clear', { confirm: 'destructive', annotations: { destructiveHint: true } }, () => {});
+  host.registerWorker('notes.pack', { confirm: 'always' }, './pack.js');
+  const hide: () => void = host.confirmHere();
+  const waited: boolean = host.answer(7, true);
+  if (waited) hide();
   const { cancelled, reason } = await host.cancelCall('session', 'call', 'the user closed it');
   const names: string[] = host.manifest().capabilities.map(({ name }) => name);
   console.log(cancelled, reason?.length, names, host.documents()[0]?.requirements.length, host.stats().inFlight, host.app.id);
@@ -75,6 +80,8 @@ function seen(event: HostEvent): string {
       if (event.state === 'queued') return `${event.capability} ${String(event.params)}`;
       if (event.state === 'running') return event.parentCallId ?? '';
       return `${event.response.success} ${event.reason ?? ''}`;
+    case 'confirm':
+      return event.question === undefined ? event.capability : `${event.question.toFixed()} ${event.state} ${String(event.params)}`;
     case 'progress':
       return event.info.operationId;
     case 'cancelling':
@@ -107,6 +114,8 @@ export async function mistakes(host: Host, abp: Abp): Promise<void> {
   await createHost({ app: { id: 'types', name: 'Types' } });
   // @ts-expect-error limits are numbers
   await createHost({ app: { id: 'a', name: 'b', version: 'c' }, maxDepth: '16' });
+  // @ts-expect-error there is no such rule
+  host.register('sometimes', { confirm: 'sometimes' }, () => {});
   // @ts-expect-error there is no such limit
   await createHost({ app: { id: 'a', name: 'b', version: 'c' }, maxPatience: 16 });
   // @ts-expect-error a handler is a function

@@ -151,6 +151,7 @@ fn row(capability: &Value) -> Vec<String> {
             hints["destructiveHint"] == true && !only_reads,
             "may delete or overwrite",
         ),
+        (capability["confirm"].is_string(), "a person must allow it"),
         (capability["available"] == false, "unavailable now"),
         (capability["deprecated"] == true, "deprecated"),
         (capability["experimental"] == true, "experimental"),
@@ -173,7 +174,7 @@ mod tests {
             json!([{ "name": "a", "available": false }, { "name": "b", "available": true }]);
         let manifest = json!({ "capabilities": [
             { "name": "a", "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
-            { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true } },
+            { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true }, "confirm": "always" },
             { "name": "gone", "description": "not offered" },
         ] });
         let listed = described(&offered, &manifest);
@@ -181,7 +182,7 @@ mod tests {
             json!(listed),
             json!([
                 { "name": "a", "available": false, "description": "does\n\u{1b}a", "inputSchema": { "type": "object" } },
-                { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true }, "available": true },
+                { "name": "b", "title": "Bee", "annotations": { "destructiveHint": true }, "confirm": "always", "available": true },
             ])
         );
         let app = json!({ "id": "demo", "name": "Demo", "version": "1" });
@@ -189,7 +190,7 @@ mod tests {
         let text = console::strip_ansi_codes(&text);
         assert_eq!(
             text,
-            "Demo 1 (demo)\n\na  does \u{fffd}a (unavailable now)\nb  Bee (may delete or overwrite)"
+            "Demo 1 (demo)\n\na  does \u{fffd}a (unavailable now)\nb  Bee (may delete or overwrite) (a person must allow it)"
         );
         assert!(shown(&app, &[]).ends_with("It offers nothing."));
     }

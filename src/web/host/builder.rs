@@ -183,6 +183,17 @@ impl Capability {
         self.with_hint("openWorldHint", hint)
     }
 
+    /// Has calls wait until a person allows them: see [`Confirm`].
+    ///
+    /// ```no_run
+    /// use caphost::{Capability, Confirm};
+    ///
+    /// let clear = Capability::new("notes.clear").confirm(Confirm::Always);
+    /// ```
+    pub fn confirm(self, confirm: Confirm) -> Self {
+        self.with("confirm", confirm.as_str().into())
+    }
+
     fn with_hint(self, key: &'static str, hint: bool) -> Self {
         let known = get(&self.options, "annotations");
         // A clone of this description keeps its own hints.
@@ -244,6 +255,36 @@ fn a(kind: &str) -> &str {
         "array" => "an array",
         "null" => "nothing",
         other => other,
+    }
+}
+
+/// Which calls of a capability wait until a person allows them. Such a call starts only after that.
+///
+/// The app asks if it shows an interface for that, such as `<cap-activity>` of the npm package, or
+/// else the agent that has called. If nobody can be asked, the call is refused.
+///
+/// ```no_run
+/// use caphost::{Capability, Confirm};
+///
+/// let send = Capability::new("mail.send").confirm(Confirm::Always);
+/// let clear = Capability::new("notes.clear").destructive(true).confirm(Confirm::Destructive);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Confirm {
+    /// Each call.
+    Always,
+    /// Each call, unless the hints say [`Capability::read_only`] or deny
+    /// [`Capability::destructive`].
+    Destructive,
+}
+
+impl Confirm {
+    fn as_str(self) -> &'static str {
+        match self {
+            Confirm::Always => "always",
+            Confirm::Destructive => "destructive",
+        }
     }
 }
 

@@ -288,6 +288,47 @@ impl Host {
         CancelResponse::read(&answer.await.unwrap_or_default())
     }
 
+    /// Tells the host that the app shows people the calls that wait for consent (`true`), or no
+    /// longer does. While it does, no agent is asked. `<cap-activity>` does this by itself. Two
+    /// interfaces both tell it.
+    ///
+    /// [`Host::observe`] reports these calls, as events of the type `confirm`; [`Host::answer`]
+    /// answers.
+    ///
+    /// ```no_run
+    /// use caphost::Host;
+    ///
+    /// #[derive(serde::Deserialize)]
+    /// #[serde(tag = "type", rename_all = "lowercase")]
+    /// enum Event {
+    ///     Confirm { capability: String, question: Option<u32> },
+    /// }
+    ///
+    /// fn ask_people(host: &Host) {
+    ///     host.confirm_here(true);
+    ///     let answers = host.clone();
+    ///     let ask = move |Event::Confirm { capability, question }| {
+    ///         let window = web_sys::window().expect("a page");
+    ///         if let Some(question) = question {
+    ///             let text = format!("Allow {capability}?");
+    ///             let allow = window.confirm_with_message(&text).unwrap_or(false);
+    ///             answers.answer(question, allow);
+    ///         }
+    ///     };
+    ///     host.observe(ask).forget();
+    /// }
+    /// ```
+    pub fn confirm_here(&self, on: bool) {
+        self.0.with(|state| state.show_consents(on, sys::now()));
+    }
+
+    /// A person has allowed or denied the call of a question of [`Host::confirm_here`]. False if
+    /// the call does not wait any more: it was cancelled, for example.
+    pub fn answer(&self, question: u32, allow: bool) -> bool {
+        self.0
+            .with(|state| state.consent(question, Some(allow), sys::now()))
+    }
+
     /// Calls a listener with each step of each call, until the observer is dropped. `T` is the type
     /// of the listener's argument: a `serde_json::Value`, or your own struct or enum with the
     /// needed parts of a `HostEvent`. An event that serde cannot read as `T` is skipped.

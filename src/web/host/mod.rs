@@ -29,7 +29,7 @@ pub mod worker;
 mod worker_call;
 mod worker_module;
 
-pub use builder::{Amount, App, Capability, Progress};
+pub use builder::{Amount, App, Capability, Confirm, Progress};
 pub use child::ChildCall;
 pub use handle::HostHandle;
 pub use in_rust::Host;

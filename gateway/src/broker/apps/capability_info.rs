@@ -18,6 +18,9 @@ pub struct CapabilityInfo {
     /// Hints on what a call does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
+    /// Which calls a person must allow: `always`, or `destructive`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirm: Option<Box<str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     /// JSON Schema of its parameters.
     pub input_schema: Option<Box<RawValue>>,
@@ -54,6 +57,7 @@ impl PartialEq for CapabilityInfo {
             && self.title == other.title
             && self.description == other.description
             && self.annotations == other.annotations
+            && self.confirm == other.confirm
             && text(&self.input_schema) == text(&other.input_schema)
             && text(&self.output_schema) == text(&other.output_schema)
     }
@@ -69,8 +73,9 @@ impl CapabilityInfo {
     pub(in crate::broker) fn texts(&self) -> usize {
         let schemas = [&self.input_schema, &self.output_schema];
         let schemas = schemas.into_iter().flatten().map(|it| it.get().len());
-        let texts = [self.title.as_deref(), self.description.as_deref()];
-        let texts = texts.into_iter().flatten().map(str::len);
+        let texts = [&self.title, &self.confirm].map(|it| it.as_deref());
+        let texts = texts.into_iter().chain([self.description.as_deref()]);
+        let texts = texts.flatten().map(str::len);
         self.name.len() + texts.sum::<usize>() + schemas.sum::<usize>()
     }
 }

@@ -141,6 +141,7 @@ impl Offer {
                 let schemas = [&it.input_schema, &it.output_schema];
                 let schemas = schemas.map(|schema| schema.as_deref().map(|it| it.get()));
                 let said = (&it.name, &it.title, &it.description, it.annotations);
+                let said = (said, &it.confirm);
                 (said, schemas).hash(&mut hasher);
             }
             hasher.finish()

@@ -41,7 +41,7 @@ pub fn list(
         let tools = listed(all, caller.tools.as_ref()).map(move |it| {
             let mut tool = tool(it.capability, it.name, version);
             if names_app {
-                tool["_meta"] = json!({ "caphost/app": it.offer.app.id });
+                tool["_meta"]["caphost/app"] = it.offer.app.id.clone().into();
             }
             tool
         });
@@ -142,6 +142,11 @@ pub fn tool(capability: &CapabilityInfo, name: &str, version: &Version) -> Value
     }
     if has_tasks(version) {
         tool["execution"] = json!({ "taskSupport": "optional" });
+    }
+    if version.structure
+        && let Some(confirm) = &capability.confirm
+    {
+        tool["_meta"] = json!({ "caphost/confirm": confirm });
     }
     if version.structure
         && let Some(output) = schema::output(capability.output_schema.as_deref())

@@ -234,6 +234,7 @@ fn read_by_all(text: &str, what: &str) {
             name: "x".into(),
             title: None,
             annotations: None,
+            confirm: None,
             description: None,
             input_schema: Some(schema),
             output_schema: None,

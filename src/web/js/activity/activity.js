@@ -66,6 +66,12 @@ export class Activity {
   /** @param {ActivityCall} call @returns {Promise<CancelResponse>} */
   stop = ({ callId, sessionId }) => this.#host.cancel(callId, { by: 'user', sessionId });
 
+  /** @param {Pick<ActivityCall, 'question'>} call @returns {boolean} whether it has waited for that */
+  allow = ({ question }) => question !== undefined && this.#host.answer(question, true);
+
+  /** @param {Pick<ActivityCall, 'question'>} call @returns {boolean} whether it has waited for that */
+  deny = ({ question }) => question !== undefined && this.#host.answer(question, false);
+
   /** @param {HostEvent} event */
   #saw(event) {
     if (event.type === 'session') {
@@ -73,6 +79,10 @@ export class Activity {
       else this.#agents.delete(event.sessionId);
     } else if (event.type === 'call') {
       this.#sawCall(event);
+    } else if (event.type === 'confirm') {
+      const { question, params } = event;
+      const asks = question === undefined ? /** @type {const} */ ({ asks: 'agent' }) : /** @type {const} */ ({ asks: 'app', question });
+      this.#change(keyOf(event.sessionId, event.callId), event.state === 'asked' ? { ...asks, params } : {});
     } else if (event.type === 'progress') {
       this.#change(keyOf(event.sessionId, event.callId), { progress: event.info });
     } else if (event.type === 'cancelling') {
@@ -118,7 +128,9 @@ export class Activity {
   #change(key, what) {
     const call = this.#calls.get(key);
     if (!call) return;
-    this.#calls.set(key, { ...call, ...what });
+    // A question lasts until the next step of its call. Progress is none: the call tells that it waits.
+    const { asks: _, question: __, params: ___, ...rest } = call;
+    this.#calls.set(key, { ...(what.progress ? call : rest), ...what });
     this.#changed();
   }
 

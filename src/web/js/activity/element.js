@@ -3,7 +3,8 @@
  */
 import { activityOf, keyOf } from './activity.js';
 import { Announcer } from './announcer.js';
-import { Row, element, write } from './row.js';
+import { element, write } from './parts.js';
+import { Row } from './row.js';
 import { STYLE } from './style.js';
 import { ENGLISH, isRunning } from './words.js';
 
@@ -50,6 +51,8 @@ export class CapActivityElement extends Base {
   #parts;
   /** Whether the pointer is on the list. */
   #pointed = false;
+  /** Tells the host that nobody is asked here any more. @type {(() => void) | undefined} */
+  #endAsking;
 
   /** The host whose calls are shown. */
   get host() {
@@ -62,6 +65,7 @@ export class CapActivityElement extends Base {
     this.#activity = host && activityOf(host);
     this.#host = host;
     this.#disconnect();
+    this.#askNoMore();
     if (this.isConnected) this.#connect();
   }
 
@@ -89,6 +93,8 @@ export class CapActivityElement extends Base {
 
   disconnectedCallback() {
     this.#disconnect();
+    // An element that is moved to another place still asks.
+    setTimeout(() => void (this.isConnected || this.#askNoMore()));
   }
 
   attributeChangedCallback() {
@@ -101,6 +107,7 @@ export class CapActivityElement extends Base {
       this.#render();
     });
     this.#unsubscribe ??= this.#activity?.subscribe(() => this.#render());
+    this.#endAsking ??= this.#host?.confirmHere();
     this.#render();
   }
 
@@ -113,9 +120,20 @@ export class CapActivityElement extends Base {
     this.#parts?.announcer.silence();
   }
 
-  /** The calls that agents have made. Calls made by a handler are a part of the handler's call. */
+  #askNoMore() {
+    this.#endAsking?.();
+    this.#endAsking = undefined;
+  }
+
+  /** The calls that agents have made. Calls made by a handler are a part of the handler's call, unless they ask. */
   #own() {
-    return (this.#activity?.calls() ?? []).filter(({ parentCallId }) => parentCallId === undefined);
+    return (this.#activity?.calls() ?? []).filter(({ parentCallId, question }) => parentCallId === undefined || question !== undefined);
+  }
+
+  /** @param {ActivityCall} call @param {boolean} allow */
+  #answer(call, allow) {
+    if (allow) this.#activity?.allow(call);
+    else this.#activity?.deny(call);
   }
 
   /** @param {ActivityCall} call */
@@ -141,7 +159,10 @@ export class CapActivityElement extends Base {
     const ended = new Set(over.filter((it, at) => at < kept || (this.#pointed && this.#rows.has(keyOf(it.sessionId, it.callId)))));
     // The newest call is on top, and keeps its place when it ends.
     const visible = calls.filter((it) => isRunning(it) || ended.has(it)).reverse();
-    const shown = visible.slice(0, SHOWN);
+    // A call that asks is always shown: nobody else answers it.
+    const asks = (/** @type {ActivityCall} */ { question }) => question !== undefined;
+    const first = new Set([...visible.filter(asks), ...visible.filter((it) => !asks(it))].slice(0, SHOWN));
+    const shown = visible.filter((it) => first.has(it));
     section.ariaLabel = texts.label;
     write(none, texts.none);
     none.hidden = shown.length > 0;
@@ -168,7 +189,7 @@ export class CapActivityElement extends Base {
     const before = this.#rows;
     this.#rows = new Map(shown.map((call) => {
       const key = keyOf(call.sessionId, call.callId);
-      const row = before.get(key) ?? new Row((it) => this.#stop(it));
+      const row = before.get(key) ?? new Row((it) => this.#stop(it), (it, allow) => this.#answer(it, allow));
       before.delete(key);
       return [key, row];
     }));

@@ -2,6 +2,8 @@
  * One call as it is shown: its name, its agent, its progress, and a button that stops it.
  */
 import { Icon, signOf } from './icon.js';
+import { element, write } from './parts.js';
+import { Question } from './question.js';
 import { elapsedText, isRunning, isolated, mayDestroy, percentage, stageText, stateText } from './words.js';
 
 /** @import { ActivityCall, ActivityTexts } from '../../../../npm/activity.js' */
@@ -17,16 +19,21 @@ export class Row {
   #elapsed = element('span', 'elapsed');
   #progress = element('progress', 'progress');
   #stop = element('button', 'stop');
+  #question;
 
-  /** @param {(call: ActivityCall) => void} stop */
-  constructor(stop) {
+  /**
+   * @param {(call: ActivityCall) => void} stop
+   * @param {(call: ActivityCall, allow: boolean) => void} answer
+   */
+  constructor(stop, answer) {
+    this.#question = new Question((allow) => void (this.#call && answer(this.#call, allow)));
     const head = element('span', 'head');
     head.append(this.#name, ' ', this.#agent);
     this.#progress.max = 100;
     this.#stop.type = 'button';
     // The button stays focused while it waits, so it is not disabled.
     this.#stop.onclick = () => void (this.#call && !this.#call.stopping && stop(this.#call));
-    this.item.append(this.#icon.element, head, this.#stop, this.#state, this.#elapsed, this.#progress);
+    this.item.append(this.#icon.element, head, this.#stop, this.#state, this.#elapsed, this.#question.params, this.#question.answers, this.#progress);
   }
 
   /**
@@ -56,14 +63,15 @@ export class Row {
     this.#progress.ariaLabel = texts.progress(isolated(title));
     if (percent === undefined) this.#progress.removeAttribute('value');
     else this.#progress.value = percent;
+    // The buttons of a question that is answered take no place.
+    if (call.asks !== 'app' && this.#question.answers.contains(this.#focused())) this.#focusState();
+    this.#question.show(call, texts);
     // A hidden part keeps its space, so that nothing moves under the pointer when a call ends.
     this.#hide(this.#progress, !running || call.state === 'queued');
     // A part that has the focus must not take the focus away with it.
-    if (!running && this.#hasFocus()) {
-      this.#state.tabIndex = -1;
-      this.#state.focus();
-    }
-    this.#hide(this.#stop, !running);
+    const stoppable = running && call.asks !== 'app';
+    if (!stoppable && this.#focused() === this.#stop) this.#focusState();
+    this.#hide(this.#stop, !stoppable);
   }
 
   /** @param {HTMLElement} it @param {boolean} hidden */
@@ -76,24 +84,12 @@ export class Row {
     if (this.#call) write(this.#elapsed, elapsedText(this.#call, now, texts));
   }
 
-  #hasFocus() {
-    return /** @type {ShadowRoot} */ (this.item.getRootNode()).activeElement === this.#stop;
+  #focused() {
+    return /** @type {ShadowRoot} */ (this.item.getRootNode()).activeElement;
   }
-}
 
-/**
- * @template {keyof HTMLElementTagNameMap} Tag
- * @param {Tag} tag
- * @param {string} name its class, and what `::part` calls it
- */
-export function element(tag, name) {
-  const made = document.createElement(tag);
-  made.className = name;
-  made.part.add(name);
-  return made;
-}
-
-/** @param {Node} node @param {string} text written only if it differs */
-export function write(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+  #focusState() {
+    this.#state.tabIndex = -1;
+    this.#state.focus();
+  }
 }

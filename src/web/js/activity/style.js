@@ -18,7 +18,7 @@ export const STYLE = `
 }
 :host([hidden]) { display: none; }
 /* Names are others': what runs from right to left there ends with its element. */
-span { unicode-bidi: isolate; }
+span, dt, dd { unicode-bidi: isolate; }
 section, ul { margin: 0; padding: 0; }
 section { display: grid; gap: var(--_gap); outline: none; }
 ul { display: grid; gap: var(--_gap); list-style: none; }
@@ -27,7 +27,7 @@ ul:empty, [hidden] { display: none !important; }
 .call {
   --_state: var(--_muted);
   display: grid;
-  grid-template: 'icon head stop' 'icon state elapsed' 'progress progress progress' / auto 1fr auto;
+  grid-template: 'icon head stop' 'icon state elapsed' 'params params params' 'answers answers answers' 'progress progress progress' / auto 1fr auto;
   gap: 4px 12px;
   align-items: center;
   padding: 10px 12px;
@@ -38,6 +38,7 @@ ul:empty, [hidden] { display: none !important; }
   border-radius: var(--_radius);
 }
 .running { --_state: var(--_accent); }
+.asking { --_state: var(--_warning); }
 .completed { --_state: var(--_success); }
 .failed { --_state: var(--_danger); }
 .cancelling, .cancelled { --_state: var(--_stopped); }
@@ -71,9 +72,30 @@ ul:empty, [hidden] { display: none !important; }
 .elapsed { grid-area: elapsed; font-variant-numeric: tabular-nums; text-align: end; white-space: nowrap; }
 /* Where there is little room, how a call ended takes two lines. */
 @media (max-width: 480px) {
-  .call { grid-template-areas: 'icon head stop' 'icon head elapsed' 'state state state' 'progress progress progress'; }
+  .call { grid-template-areas: 'icon head stop' 'icon head elapsed' 'state state state' 'params params params' 'answers answers answers' 'progress progress progress'; }
   .state { min-block-size: 2lh; }
 }
+/* What an agent wants to do, for a person to judge: nothing of it is cut off without a word. */
+.params {
+  grid-area: params;
+  display: grid;
+  grid-template-columns: fit-content(40%) 1fr;
+  gap: 2px 12px;
+  max-block-size: 12lh;
+  overflow: auto;
+  margin: 4px 0 0;
+  padding: 6px 10px;
+  border: 1px solid var(--_border);
+  border-radius: calc(var(--_radius) - 2px);
+  font-size: 0.93em;
+}
+dt { color: var(--_muted); }
+dt, dd { margin: 0; min-inline-size: 0; overflow-wrap: anywhere; }
+dd { font-family: ui-monospace, monospace; }
+.answers { grid-area: answers; display: flex; gap: 8px; justify-content: flex-end; margin-block-start: 4px; }
+.answers button { min-inline-size: 88px; }
+.allow { color: var(--_background); background: var(--_accent); border-color: var(--_accent); }
+.deny { color: var(--_color); }
 progress {
   grid-area: progress;
   appearance: none;
@@ -108,8 +130,8 @@ button {
   cursor: pointer;
 }
 .stop { grid-area: stop; }
-button:focus-visible, .state:focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
-button[aria-disabled='true'] { color: var(--_muted); border: 1px dashed var(--_border); cursor: default; }
+button:focus-visible, .state:focus-visible, .params:focus-visible { outline: 2px solid var(--_accent); outline-offset: 2px; }
+button[aria-disabled='true'] { color: var(--_muted); background: transparent; border: 1px dashed var(--_border); cursor: default; }
 .said { position: absolute; inline-size: 1px; block-size: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (forced-colors: active) {
   button { border-color: ButtonBorder; }

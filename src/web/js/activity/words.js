@@ -11,6 +11,11 @@ export const ENGLISH = {
   someAgent: 'An agent',
   queued: 'Waiting',
   running: 'Working',
+  asks: 'Asks for your permission',
+  asksElsewhere: 'Waits for a permission that the agent asks for',
+  allow: 'Allow',
+  deny: 'Deny',
+  params: 'With these parameters',
   stopping: 'Stopping…',
   destructive: 'may delete or overwrite',
   completed: 'Done',
@@ -51,8 +56,9 @@ export const mayDestroy = ({ annotations }) => annotations?.destructiveHint === 
 
 /** @param {ActivityCall} call @param {ActivityTexts} texts */
 export function stateText(call, texts) {
-  const { state, stopping, stop, ended, error } = call;
+  const { state, stopping, asks, stop, ended, error } = call;
   if (stopping) return texts.stopping;
+  if (asks) return asks === 'app' ? texts.asks : texts.asksElsewhere;
   if (state === 'cancelled') return stop === 'abandoned' && ended ? texts.endedLate : texts.cancelled[stop ?? 'abandoned'];
   return state === 'failed' && error ? `${texts.failed}: ${isolated(error.message)}` : texts[state];
 }

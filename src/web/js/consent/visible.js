@@ -3,7 +3,8 @@
  * theirs may be invisible, change the direction of the text, or begin a line.
  */
 
-const HIDDEN = /[\u0000-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|[\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+/** Controls, formats, halves of pairs, unassigned characters, spaces but the usual one, and what is drawn as nothing. */
+const HIDDEN = /(?! )[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** @param {string} text @returns {string} with an escape in place of each hidden character */
 export const visible = (text) => text.replace(HIDDEN, (it) => `\\u{${it.codePointAt(0)?.toString(16)}}`);
@@ -14,6 +15,7 @@ export const visible = (text) => text.replace(HIDDEN, (it) => `\\u{${it.codePoin
  * @returns {string} the value in one line, as in JSON, with an ellipsis where the rest is cut off
  */
 export function shown(value, most) {
+  /** @type {string} */
   let text = typeof value;
   try {
     // What JSON cannot express is shown by its kind.

@@ -56,12 +56,14 @@ fn the_title_of_a_capability_is_the_title_of_its_tool_where_the_version_has_titl
 #[test]
 fn the_hints_of_a_capability_are_annotations_of_its_tool_where_the_version_has_annotations() {
     let hints = json!({ "readOnlyHint": false, "destructiveHint": true });
-    let capability = json!({ "name": "a", "annotations": hints });
+    let capability = json!({ "name": "a", "annotations": hints, "confirm": "always" });
     let offered = offer(vec![serde_json::from_value(capability).unwrap()]);
     for name in ["2025-03-26", "2026-07-28"] {
         let version = Version::named(name).unwrap();
         assert_eq!(listed(&offered, version)[0]["annotations"], hints);
     }
+    let newest = &listed(&offered, &STATELESS)[0];
+    assert_eq!(newest["_meta"], json!({ "caphost/confirm": "always" }));
     let oldest = Version::named("2024-11-05").unwrap();
     assert_eq!(listed(&offered, oldest)[0].get("annotations"), None);
 }

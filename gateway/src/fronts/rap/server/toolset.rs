@@ -220,6 +220,7 @@ mod tests {
             name: name.to_string(),
             title: None,
             annotations: None,
+            confirm: None,
             description: None,
             input_schema: None,
             output_schema: None,

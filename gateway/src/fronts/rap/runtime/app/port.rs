@@ -144,6 +144,7 @@ fn offered(found: &Toolset) -> Vec<CapabilityInfo> {
         name: tool.name.clone(),
         title: None,
         annotations: None,
+        confirm: None,
         description: tool.description.clone(),
         input_schema: to_raw_value(&tool.input_schema).ok(),
         output_schema: None,
