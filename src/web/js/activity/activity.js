@@ -84,7 +84,9 @@ export class Activity {
       const asks = question === undefined ? /** @type {const} */ ({ asks: 'agent' }) : /** @type {const} */ ({ asks: 'app', question });
       this.#change(keyOf(event.sessionId, event.callId), event.state === 'asked' ? { ...asks, params } : {});
     } else if (event.type === 'progress') {
-      this.#change(keyOf(event.sessionId, event.callId), { progress: event.info });
+      const key = keyOf(event.sessionId, event.callId);
+      // Before that, it is the host that tells the agent of the wait for a person.
+      if (this.#calls.get(key)?.state === 'running') this.#change(key, { progress: event.info });
     } else if (event.type === 'cancelling') {
       this.#change(keyOf(event.sessionId, event.callId), { stopping: true });
     } else if (event.type === 'capabilities') {
@@ -128,9 +130,9 @@ export class Activity {
   #change(key, what) {
     const call = this.#calls.get(key);
     if (!call) return;
-    // A question lasts until the next step of its call. Progress is none: the call tells that it waits.
+    // A question lasts until the next step of its call.
     const { asks: _, question: __, params: ___, ...rest } = call;
-    this.#calls.set(key, { ...(what.progress ? call : rest), ...what });
+    this.#calls.set(key, { ...rest, ...what });
     this.#changed();
   }
 
