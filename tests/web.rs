@@ -14,6 +14,8 @@ mod calls;
 mod cancels;
 #[path = "web/checkpoints.rs"]
 mod checkpoints;
+#[path = "web/consent.rs"]
+mod consent;
 #[path = "web/errors.rs"]
 mod errors;
 #[path = "web/schemas.rs"]

@@ -75,6 +75,7 @@ export default defineConfig({
           page('Test your app', '/guide/testing'),
           page('Transports', '/guide/transports'),
           page('Show people what agents do', '/guide/activity'),
+          page('Ask a person first', '/guide/consent'),
           page('React, Vue and Yew', '/guide/frameworks'),
           page('Capabilities in workers', '/workers'),
           page('Bundlers and CSP', '/guide/bundlers'),

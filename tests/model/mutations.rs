@@ -105,6 +105,18 @@ pub const MUTATIONS: &[Mutation] = &[
         "            Some(check) => { self.actions.push_back(check); if MUTANT { self.line_up(key, now) } }",
     ),
     m(
+        "a call starts before a person allows it",
+        "session/consent.rs",
+        "            self.tell_consent(key, Some(asked));",
+        "            self.tell_consent(key, Some(asked)); if MUTANT { self.line_up(key, now) }",
+    ),
+    m(
+        "a call that a person denies starts",
+        "session/consent.rs",
+        "if waited && allowed == Some(true) {",
+        "if waited && (MUTANT || allowed == Some(true)) {",
+    ),
+    m(
         "5: a call that has ended keeps its slot",
         "session/tree.rs",
         "        if !call.has_slot {\n",

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { connectPort } from 'caphost/agent';
 import { activityOf } from 'caphost/activity';
 import { shown, visible } from '../../src/web/js/consent/visible.js';
+import { tools } from '../../src/web/js/json-rpc/tools.js';
 import { inPage, newHost } from './host.mjs';
 
 /** @import { ActivityCall } from 'caphost/activity' */
@@ -293,4 +294,10 @@ test('no character of a parameter is hidden, and what is cut off is said', () =>
   const loop = /** @type {any} */ ({});
   loop.loop = loop;
   assert.equal(shown(loop, 10), 'object');
+});
+
+test('tools of the page\'s own MCP say which of them ask, where a version has _meta', () => {
+  const documents = [{ name: 'clear', confirm: 'always', inputSchema: { type: 'object' } }, { name: 'list', inputSchema: { type: 'object' } }];
+  assert.deepEqual(tools(documents, { audio: true, structure: true }).map((/** @type {any} */ it) => it._meta), [{ 'caphost/confirm': 'always' }, undefined]);
+  assert.deepEqual(tools(documents, { audio: true, structure: false }).map((/** @type {any} */ it) => '_meta' in it), [false, false]);
 });

@@ -71,7 +71,7 @@ impl World {
             return vec![Stop::NeverStarted];
         }
         match (call.wanted.kind, call.end) {
-            (Kind::Future | Kind::Checked, _) => vec![Stop::Dropped],
+            (Kind::Future | Kind::Checked | Kind::Asked, _) => vec![Stop::Dropped],
             (_, Some(HandlerEnd::Terminated)) => vec![Stop::Terminated, Stop::Abandoned],
             (Kind::Hasty, None) => vec![Stop::Abandoned],
             (_, Some(_)) if call.ended_at_response => vec![Stop::Returned],
@@ -119,7 +119,7 @@ pub fn what_is_cancelled_never_starts(_: &World, call: &Facts) -> bool {
 }
 
 pub fn what_does_not_fit_never_starts(_: &World, call: &Facts) -> bool {
-    let checked = call.wanted.kind == Kind::Checked;
+    let checked = matches!(call.wanted.kind, Kind::Checked | Kind::Asked);
     call.started == 0 || !checked || call.fits == Some(true)
 }
 

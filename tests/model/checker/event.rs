@@ -27,7 +27,8 @@ pub enum Event {
     Repeat(u8),
     /// The host's microtask: calls start.
     Turn,
-    /// The parameters of a call have been checked. The flag says whether they fit.
+    /// The parameters of a call have been checked, or a person has answered. The flag says whether
+    /// they fit, or the call is allowed.
     Checked(u8, bool),
     /// A handler ends. The flag says that it has taken its signal.
     End(u8, HandlerEnd, bool),

@@ -90,7 +90,7 @@ pub struct Facts {
     pub question_after_end: bool,
 
     // The handler.
-    /// The parameters are being checked, and what came of that.
+    /// The parameters are being checked, or a person is asked, and what came of that.
     pub checking: bool,
     pub fits: Option<bool>,
     pub started: u8,

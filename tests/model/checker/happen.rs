@@ -72,7 +72,10 @@ impl World {
                 let refused = || Err(Error::invalid_params("The parameters do not fit"));
                 let result = if fits { Ok(()) } else { refused() };
                 if let Some(key) = self.host_key(call.into()) {
-                    self.host.checked(key, result, self.now);
+                    match self.calls[usize::from(call)].wanted.kind {
+                        Kind::Asked => drop(self.host.consent(key, Some(fits), self.now)),
+                        _ => self.host.checked(key, result, self.now),
+                    }
                 }
             }
             Event::End(call, how, told) => self.end_handler(call.into(), how, told),

@@ -1,6 +1,6 @@
 //! What the host has its shell do.
 
-use crate::session::Action;
+use crate::session::{Action, CallEvent, CallState};
 
 use super::scope::Kind;
 use super::told::said;
@@ -81,6 +81,14 @@ impl World {
             Action::Check { key, .. } => {
                 if let Some(call) = self.call_of(key) {
                     self.calls[call].checking = true;
+                }
+            }
+            Action::Call(CallEvent {
+                state: CallState::Consent(key, asked, _),
+                ..
+            }) => {
+                if let Some(call) = self.call_of(key) {
+                    self.calls[call].checking = asked.is_some();
                 }
             }
             Action::Notify { .. }

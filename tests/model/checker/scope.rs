@@ -10,6 +10,8 @@ pub enum Kind {
     Future,
     /// A future whose parameters are checked before it starts.
     Checked,
+    /// A future that a person must allow before it starts.
+    Asked,
     /// A handler in JavaScript, which can only be told.
     Script,
     /// A handler in JavaScript, one at a time.
@@ -21,9 +23,10 @@ pub enum Kind {
 }
 
 impl Kind {
-    pub const ALL: [Kind; 6] = [
+    pub const ALL: [Kind; 7] = [
         Kind::Future,
         Kind::Checked,
+        Kind::Asked,
         Kind::Script,
         Kind::Single,
         Kind::Hasty,
@@ -40,6 +43,7 @@ impl Kind {
         match self {
             Kind::Future => "future",
             Kind::Checked => "checked",
+            Kind::Asked => "asked",
             Kind::Script => "script",
             Kind::Single => "single",
             Kind::Hasty => "hasty",
@@ -49,7 +53,7 @@ impl Kind {
 
     pub fn ending(self) -> Ending {
         match self {
-            Kind::Future | Kind::Checked => Ending::AtOnce,
+            Kind::Future | Kind::Checked | Kind::Asked => Ending::AtOnce,
             Kind::Script | Kind::Single => Ending::Told { grace: GRACE },
             Kind::Hasty => Ending::Told { grace: 0.0 },
             Kind::Worker => Ending::Forced {
@@ -71,7 +75,7 @@ impl Kind {
     /// How long a handler of this kind may take to end at most, once it has been told.
     pub fn longest(self) -> Millis {
         match self {
-            Kind::Future | Kind::Checked | Kind::Hasty => 0.0,
+            Kind::Future | Kind::Checked | Kind::Asked | Kind::Hasty => 0.0,
             Kind::Script | Kind::Single => GRACE,
             Kind::Worker => GRACE + PROOF,
         }

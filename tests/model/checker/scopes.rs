@@ -4,6 +4,7 @@ use super::scope::{Kind, Scope, Wanted};
 
 const FUTURE: Wanted = Wanted::of(Kind::Future);
 const CHECKED: Wanted = Wanted::of(Kind::Checked);
+const ASKED: Wanted = Wanted::of(Kind::Asked);
 const SCRIPT: Wanted = Wanted::of(Kind::Script);
 const SINGLE: Wanted = Wanted::of(Kind::Single);
 const WORKER: Wanted = Wanted::of(Kind::Worker);
@@ -32,6 +33,22 @@ pub fn small() -> Vec<Scope> {
             ..of(
                 "parameters that are checked",
                 &[&[CHECKED.timeout().aborts()]],
+            )
+        },
+        Scope {
+            ticks: 1,
+            app_cancels: 1,
+            shutdowns: 1,
+            ..of(
+                "a call that a person must allow",
+                &[&[ASKED.timeout().aborts()]],
+            )
+        },
+        Scope {
+            ticks: 1,
+            ..of(
+                "a script that calls what a person must allow",
+                &[&[SCRIPT.cancels(1).with_child(Kind::Asked)]],
             )
         },
         Scope {

@@ -130,12 +130,13 @@ impl World {
                 available: true,
                 alternatives: Vec::new(),
                 ending: kind.ending(),
-                confirm: false,
+                confirm: kind == Kind::Asked,
                 checked: kind == Kind::Checked,
                 document: 0,
             };
             host.register(descriptor, kind);
         }
+        host.show_consents(true, 0.0);
         let mut calls = Vec::new();
         for (agent, wanted) in scope.agents.iter().enumerate() {
             calls.extend(wanted.iter().map(|it| Facts::new(agent, *it, None)));

@@ -16,7 +16,7 @@ const MAX_NAME = 128;
  */
 export function tools(documents, { audio, structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, title, description: said, annotations, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, annotations, confirm, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
     const shown = seen(title) ?? (name === own ? undefined : own);
     const { schema, rule } = inputSchema(input);
@@ -28,6 +28,7 @@ export function tools(documents, { audio, structure }) {
       ...(structure && shown && { title: shown }),
       ...(description && { description }),
       ...(audio && annotations && { annotations }),
+      ...(structure && confirm && { _meta: { 'caphost/confirm': confirm } }),
       inputSchema: schema,
       ...(promised && { outputSchema: promised }),
     };
