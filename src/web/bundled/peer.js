@@ -434,7 +434,7 @@ var fnv1a = (bytes) => bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 16777
 var MAX_NAME = 128;
 function tools(documents, { audio, structure }) {
   const names = toolNames(documents.map(({ name }) => name));
-  return documents.map(({ name: own, title, description: said, annotations, inputSchema: input, outputSchema: output }, at) => {
+  return documents.map(({ name: own, title, description: said, annotations, confirm, inputSchema: input, outputSchema: output }, at) => {
     const name = names[at];
     const shown = seen(title) ?? (name === own ? void 0 : own);
     const { schema, rule } = inputSchema(input);
@@ -445,6 +445,7 @@ function tools(documents, { audio, structure }) {
       ...structure && shown && { title: shown },
       ...description && { description },
       ...audio && annotations && { annotations },
+      ...structure && confirm && { _meta: { "caphost/confirm": confirm } },
       inputSchema: schema,
       ...promised2 && { outputSchema: promised2 }
     };
