@@ -14,6 +14,7 @@ macro_rules! ship {
 }
 
 ship! {
+    askAgent from "/src/web/bundled/ask-agent.js";
     checkBy from "/src/web/bundled/checks.js";
     compile from "/src/web/bundled/compile.js";
     exposeTools from "/src/web/bundled/expose-tools.js";
