@@ -44,7 +44,7 @@ describe('the option confirm', () => {
     const { host } = await asking();
     const [clear, parent] = host.manifest().capabilities;
     assert.deepEqual([clear?.confirm, parent && 'confirm' in parent], ['always', false]);
-    assert.equal((await (await inPage(host)).describeCapability('notes.clear')).confirm, 'always');
+    assert.equal((await (await inPage(host)).describeCapability('notes.clear'))?.confirm, 'always');
   });
 
   test('is always or destructive', async () => {

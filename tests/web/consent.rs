@@ -102,14 +102,14 @@ async fn the_app_asks_and_answers() {
     assert_eq!(failed(&agent, "notes.clear").await, Code::PERMISSION_DENIED);
     assert_eq!(failed(&agent, "tidy").await, Code::PERMISSION_DENIED);
     assert_eq!(BEGAN.get(), 2);
-    let states = seen.borrow();
-    let states: Vec<_> = states
+    let states: Vec<_> = seen.take();
+    let kinds: Vec<_> = states
         .iter()
         .map(|(state, child, _)| (&**state, *child))
         .collect();
     let (asked, allowed) = ("asked", "allowed");
     assert_eq!(
-        states,
+        kinds,
         [
             (asked, false),
             (allowed, false),
@@ -119,7 +119,7 @@ async fn the_app_asks_and_answers() {
             (asked, true)
         ]
     );
-    assert!(seen.borrow().iter().all(|(.., params)| *params == drafts));
+    assert!(states.iter().all(|(.., params)| *params == drafts));
     host.confirm_here(false);
     assert_eq!(
         failed(&agent, "notes.clear").await,
