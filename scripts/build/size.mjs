@@ -9,7 +9,7 @@ import { packageDir, root } from '../paths.mjs';
  *
  * @type {Record<Role, number>}
  */
-export const sizeBudgets = { host: 75_900, agent: 46_200 };
+export const sizeBudgets = { host: 76_600, agent: 46_200 };
 
 const report = join(root, 'target', 'package-size.json');
 
