@@ -121,7 +121,9 @@ test('texts of the agent stay texts, in their place and of the size that they ha
   assert.equal(await page.title(), 'An app that shows what agents do');
   await page.evaluate(() => /** @type {any} */ (window).activity.agent.cancel('one'));
   await call('many', { ...Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`p${at}`, at])), p0: 'x'.repeat(2_000) });
-  await page.waitForSelector('pierce/.params:not([hidden])');
+  // The element draws in the next frame, and until then shows the call before.
+  await page.waitForFunction(() => /** @type {any} */ (document.querySelector('cap-activity')).shadowRoot
+    .querySelector('.params:not([hidden])')?.textContent.endsWith(' more'));
   const texts = (await cards())[0]?.slice(1, -2) ?? [];
   assert.deepEqual([texts.length, texts.slice(-2)], [102, ['…', '10 more']]);
   assert.match(texts[1] ?? '', /^"x{499}… \(1502 more characters\)$/);
