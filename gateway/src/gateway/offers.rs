@@ -7,7 +7,11 @@ use tokio::sync::watch;
 use super::hub::Hub;
 use crate::broker::{AppInfo, Assortment, ConnectedApp, Instance, Offer, Offered, PeerId};
 use crate::tokens::Identity;
-use crate::wire::Failure;
+use crate::wire::{Failure, clipped};
+use caphost::call::{Code, Error};
+
+/// How many characters of a name an error has.
+const NAME_CHARS: usize = 128;
 
 impl Hub {
     /// The apps that are connected, by their ids.
@@ -35,6 +39,17 @@ impl Hub {
     /// `DISCONNECTED` if there is none.
     pub fn assortment(&self, app: Option<&str>) -> Result<Arc<Assortment>, Failure> {
         self.state().broker.apps().assortment(app)
+    }
+
+    /// Why a call at the address of all apps finds no capability or tool of that name, if the app that had one is
+    /// gone: `DISCONNECTED`.
+    pub fn departed(&self, name: &str, viewer: &Identity) -> Option<Failure> {
+        let app = self.state().broker.apps().departed_with(name, viewer)?;
+        let name = clipped(name, NAME_CHARS);
+        let message = format!(
+            "The app {app:?}, which had {name:?}, is not connected. Its page may be loading: try again in a moment"
+        );
+        Some(Error::new(Code::DISCONNECTED, message))
     }
 
     /// The offer of the app on that connection, if the app has registered.

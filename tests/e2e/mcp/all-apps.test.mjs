@@ -70,6 +70,9 @@ for (const kind of kinds) {
       await until(() => told.some((them) => them.length === 3));
       assert.deepEqual(await names(), ['echo', 'one_only', 'wait']);
       assert.equal(await call('echo'), 'one');
+      // Its page may be loading.
+      for (const name of ['two_only', 'two.only', 'two_echo']) assert.match(await call(name), /^DISCONNECTED: The app "two", which had "two.(only|echo)", is not connected/);
+      assert.match((await rejection(call('two_nothing'))).message, /Unknown tool: two_nothing/);
       two = await startApp('two');
       await until(() => told.some((them) => them.length === both.length));
       assert.equal(await call('two_echo'), 'two');

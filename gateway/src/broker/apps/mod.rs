@@ -2,6 +2,7 @@
 
 pub(super) mod assortment;
 pub(super) mod capability_info;
+mod departed;
 pub(super) mod given_up;
 pub(super) mod instance;
 pub(super) mod instances;
@@ -124,7 +125,7 @@ impl Apps {
             self.registered.give_back(owner, Amount::one(app.bytes));
         }
         if let Some(id) = &app.id {
-            self.unlisted(peer, id.clone(), app.seat);
+            self.unlisted(peer, id.clone(), app);
         }
     }
 

@@ -9,10 +9,11 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use smallvec::SmallVec;
 
-use super::Apps;
 use super::assortment::Assortment;
 use super::capability_info::CapabilityInfo;
+use super::departed::Departed;
 use super::offer::{AppInfo, MAX_NAME_CHARS, Offer};
+use super::{App, Apps};
 use crate::broker::{PeerId, Seat, Wanted};
 use crate::tokens::Identity;
 use crate::wire::{Failure, invalid_at};
@@ -36,6 +37,7 @@ pub(in crate::broker) struct Directory {
     offered: SmallVec<[Offered; 1]>,
     /// The offers of all apps, if they have not changed since somebody asked for them.
     all: OnceLock<Arc<Assortment>>,
+    departed: Departed,
 }
 
 impl Directory {
@@ -184,18 +186,28 @@ impl Apps {
     pub(in crate::broker) fn listed(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
         let connections = self.directory.connections.entry(id.clone()).or_default();
         connections.insert(peer);
+        self.directory.departed.came(&id);
         self.offers(peer, id, seat);
     }
 
     /// An app that had registered is gone.
-    pub(in crate::broker) fn unlisted(&mut self, peer: PeerId, id: Arc<str>, seat: Seat) {
+    pub(super) fn unlisted(&mut self, peer: PeerId, id: Arc<str>, app: &App) {
         if let Some(connections) = self.directory.connections.get_mut(&id) {
             connections.remove(&peer);
             if connections.is_empty() {
                 self.directory.connections.remove(&id);
+                if let Some(offer) = &app.registration {
+                    self.directory.departed.left(id.clone(), offer);
+                }
             }
         }
-        self.offers(peer, id, seat);
+        self.offers(peer, id, app.seat);
+    }
+
+    /// The id of an app that is not connected any more, that `viewer` may reach, and that had a capability or tool
+    /// of that name.
+    pub fn departed_with(&self, name: &str, viewer: &Identity) -> Option<Arc<str>> {
+        self.directory.departed.with(name, viewer)
     }
 
     /// An app has changed its offer.

@@ -90,7 +90,8 @@ pub(super) fn find(
         return Err(Err(RpcError::new(code::INVALID_PARAMS, message)));
     };
     let all = tools::offered(hub, caller)?;
-    let (offer, tool) = tools::find(&all, caller.tools.as_ref(), &name).map_err(Err)?;
+    let (offer, tool) = tools::find(&all, caller.tools.as_ref(), &name)
+        .map_err(|unknown| tools::departed(hub, caller, &all, &name).unwrap_or(Err(unknown)))?;
     let called = name.into_owned();
     let name = tool.name.clone();
     let params = match caller.coerce {

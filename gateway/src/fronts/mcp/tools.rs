@@ -210,6 +210,14 @@ pub fn find<'a>(
     })
 }
 
+/// The end of a call of a tool that no connected app has, if the app that had it is gone.
+pub fn departed(hub: &Hub, caller: &Caller, all: &Assortment, name: &str) -> Option<Ended> {
+    let is_wanted = caller.tools.as_ref().is_none_or(|it| it.has(name));
+    let is_meant = caller.app.is_none() && is_wanted && all.named(name).next().is_none();
+    let gone = is_meant.then(|| hub.departed(name, &caller.identity))?;
+    Some(Ok(result::failed(&AbpError::from(&gone?), None)))
+}
+
 fn invalid(what: impl Into<String>) -> RpcError {
     RpcError::new(code::INVALID_PARAMS, what)
 }

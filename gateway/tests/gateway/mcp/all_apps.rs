@@ -192,7 +192,13 @@ async fn an_app_that_leaves_ends_its_own_calls_and_its_tools_are_back_when_it_is
         );
         while names(&client).await.contains(&"x".into()) {}
         let gone = begin(&client, 3, "x").await.last().await;
-        assert_eq!(gone["error"]["message"], "Unknown tool: x");
+        let text = gone["result"]["content"][0]["text"].as_str().unwrap();
+        assert!(
+            text.starts_with(r#"DISCONNECTED: The app "two", which had "x""#),
+            "{gone}"
+        );
+        let unknown = begin(&client, 5, "y").await.last().await;
+        assert_eq!(unknown["error"]["message"], "Unknown tool: y");
         succeed(&mut one, &call, json!("done")).await;
         assert_eq!(of_one.last().await["result"]["content"][0]["text"], "done");
         two = offer(&gateway, "two", only_two.clone()).await;

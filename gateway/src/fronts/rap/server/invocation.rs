@@ -136,7 +136,7 @@ impl RapServer {
         mut invocation: Invocation,
         room: Room,
     ) -> Result<(), Refusal> {
-        let tool = self.tool(app, &mut invocation);
+        let tool = self.tool(app, &owner, &mut invocation);
         let id = invocation.id.clone();
         let pending = Pending::new(self.clone(), owner, invocation, room);
         let begun = match tool {
@@ -201,13 +201,18 @@ impl RapServer {
     fn tool(
         &self,
         app: Option<&str>,
+        owner: &Identity,
         invocation: &mut Invocation,
     ) -> Result<(String, String), AbpError> {
         let all = self.hub.assortment(app);
         let all = all.map_err(|error| AbpError::from(&error))?;
         let name = &invocation.operation;
         let found = toolset::find(&all, name);
-        let (offer, capability) = found.ok_or_else(|| unknown_tool(name, &all))?;
+        let (offer, capability) = found.ok_or_else(|| {
+            let is_meant = app.is_none() && all.named(name).next().is_none();
+            let gone = is_meant.then(|| self.hub.departed(name, owner)).flatten();
+            gone.map_or_else(|| unknown_tool(name, &all), |gone| AbpError::from(&gone))
+        })?;
         if let Some(given) = invocation
             .arguments
             .as_ref()
