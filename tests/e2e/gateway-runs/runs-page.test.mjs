@@ -21,7 +21,7 @@ async function runsPage(query = '', viewport = { width: 1280, height: 900 }) {
   page.on('requestfailed', (request) => {
     const why = request.failure()?.errorText;
     // On a slow machine the page may give up a request for the list and send another one.
-    if (why !== 'net::ERR_ABORTED' || !request.url().endsWith('/api/runs')) complaints.push(`${request.url()}: ${why}`);
+    if (why !== 'net::ERR_ABORTED' || !/\/api\/(runs|apps)$/.test(request.url())) complaints.push(`${request.url()}: ${why}`);
   });
   await page.goto(`${demo.gateway.url}/runs${query}`);
   await page.waitForSelector('#link[data-state=live]');
@@ -68,6 +68,22 @@ test('a run is shown with its progress, and is cancelled by its button', { timeo
   // A hidden page draws nothing.
   await demo.page.bringToFront();
   await demo.page.waitForSelector('.call[data-call-id="by-button"][data-state=cancelled]');
+  assert.deepEqual(complaints, []);
+  await page.close();
+});
+
+test('the connected apps and their tabs are shown, as they come and go', { timeout: 60_000 }, async () => {
+  const { page, complaints } = await runsPage();
+  await reads(page, '#connected-summary', /^Connected: 1 app, 1 tab$/);
+  await click(page, '#connected-summary');
+  await reads(page, '#connected-apps', /caphost-demo · version [\d.]+\s+caphost-demo#[\da-f]{8} “[^”]+” · \d+ agents? · since .* · new sessions go here$/);
+  const second = await demo.open();
+  await page.bringToFront();
+  await reads(page, '#connected-summary', /^Connected: 1 app, 2 tabs$/);
+  assert.equal(await page.$$eval('#connected-apps [data-latest]', ({ length }) => length), 1);
+  await second.close();
+  await reads(page, '#connected-summary', /^Connected: 1 app, 1 tab$/);
+  await demo.page.bringToFront();
   assert.deepEqual(complaints, []);
   await page.close();
 });

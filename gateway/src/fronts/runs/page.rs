@@ -14,6 +14,7 @@ const FILES: &[(&str, &str)] = &[
     ("/runs/run.css", include_str!("page/run.css")),
     ("/runs/main.js", include_str!("page/main.js")),
     ("/runs/api.js", include_str!("page/api.js")),
+    ("/runs/app-list.js", include_str!("page/app-list.js")),
     ("/runs/cancel-form.js", include_str!("page/cancel-form.js")),
     ("/runs/dom.js", include_str!("page/dom.js")),
     ("/runs/filters.js", include_str!("page/filters.js")),

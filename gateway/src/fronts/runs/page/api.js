@@ -1,4 +1,4 @@
-/** @import { ApiError, Confirmation, Run, RunList } from './types.js' */
+/** @import { ApiError, App, Confirmation, Run, RunList } from './types.js' */
 
 /** This is longer than the gateway waits for an app's confirmation by default. */
 const CANCEL_PATIENCE_MS = 60_000;
@@ -40,6 +40,12 @@ export class Api {
     const list = await this.#read(response);
     this.#tag = response.headers.get('ETag') ?? undefined;
     return list;
+  }
+
+  /** The connected apps and their tabs. @returns {Promise<App[]>} */
+  async apps() {
+    const response = await fetch('/api/apps', { headers: this.#headers(), cache: 'no-store', signal: AbortSignal.timeout(LIST_PATIENCE_MS) });
+    return (await this.#read(response)).apps;
   }
 
   /**

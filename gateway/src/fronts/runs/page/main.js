@@ -1,5 +1,6 @@
 /** @import { RunList as Listed } from './types.js' */
 import { Api, Refusal } from './api.js';
+import { AppList } from './app-list.js';
 import { byId, element, icon, setIcon, setText } from './dom.js';
 import { Filters } from './filters.js';
 import { timeOf } from './format.js';
@@ -22,6 +23,11 @@ let incomplete = '';
 const announcements = byId('announcements');
 const announce = (/** @type {string} */ text) => setText(announcements, text);
 
+/** How often the page asks for the apps, which change less than the runs. */
+const APPS_EVERY_MS = 3000;
+const apps = new AppList();
+let askedForApps = 0;
+
 const filters = new Filters(() => list.draw());
 const list = new RunList(filters, { api, announce, asked: () => watch.now() });
 const signIn = new SignIn(begin);
@@ -33,6 +39,7 @@ function heard(listed) {
   signIn.done();
   section.hidden = false;
   section.classList.remove('stale');
+  void showApps();
   if (listed) incomplete = listed.incomplete ?? '';
   show('live', incomplete ? `Live. ${incomplete}` : 'Live');
   if (!listed) return;
@@ -41,6 +48,15 @@ function heard(listed) {
   const { name, role } = listed.viewer;
   viewer.hidden = name === 'anyone';
   setText(viewer, role === 'admin' ? `${name}, who sees all runs` : `${name}, who sees its own runs`);
+}
+
+/** The list of runs tells of problems with the gateway. */
+async function showApps() {
+  if (Date.now() - askedForApps < APPS_EVERY_MS) return;
+  const asked = askedForApps = Date.now();
+  const connected = await api.apps().catch(() => undefined);
+  // Another token may have been given meanwhile.
+  if (connected && asked === askedForApps) apps.show(connected);
 }
 
 /** @param {unknown} error */
@@ -65,6 +81,8 @@ function hide() {
   viewer.hidden = true;
   heardAt = 0;
   list.clear();
+  apps.clear();
+  askedForApps = 0;
 }
 
 function begin() {

@@ -58,6 +58,25 @@ export interface ProgressInfo {
   estimatedRemaining?: unknown;
 }
 
+/** An app. See "The apps API" in docs/protocol.md. */
+export interface App {
+  id: string;
+  name: string;
+  version: string;
+  instances: Instance[];
+}
+
+/** A connection of an app, such as a tab. */
+export interface Instance {
+  app: string;
+  title: string | null;
+  owner: string;
+  since: number;
+  agents: number;
+  latest: boolean;
+  suspended: boolean;
+}
+
 export interface RunList {
   runs: Run[];
   omitted: number;
