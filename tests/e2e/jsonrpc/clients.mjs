@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Readable, Writable } from 'node:stream';
 import * as acp from '@agentclientprotocol/sdk';
 import {
-  AbstractMessageReader, AbstractMessageWriter, CancellationTokenSource, ProgressType,
+  AbstractMessageReader, AbstractMessageWriter, CancellationTokenSource, ProgressType, ResponseError,
   StreamMessageReader, StreamMessageWriter, createMessageConnection,
 } from 'vscode-jsonrpc/node';
 import { WebSocket } from 'ws';
@@ -18,6 +18,7 @@ import { gatewayBinary } from '../../../scripts/paths.mjs';
  * @property {(method: string, params: any) => Promise<unknown>} notify
  * @property {(id: unknown) => Promise<unknown>} cancel sends another cancel, by the id
  * @property {(token: string | number, heard: (value: any) => void) => void} onProgress
+ * @property {(method: string, answer: (params: any, signal: AbortSignal) => any) => void} onRequest answers requests of the gateway; must be called before the first request. A thrown error with a `code` is the answer
  * @property {any} greeting the first message of this kind of peer
  * @property {() => Promise<unknown>} leave
  *
@@ -90,6 +91,16 @@ function vscode(reader, writer, leave) {
     notify: (method, params) => connection.sendNotification(method, params),
     cancel: (id) => connection.sendNotification('$/cancelRequest', { id }),
     onProgress: (token, heard) => void connection.onProgress(new ProgressType(), token, heard),
+    onRequest: (method, answer) => void connection.onRequest(method, async (params, token) => {
+      const stop = new AbortController();
+      token.onCancellationRequested(() => stop.abort());
+      try {
+        return await answer(params, stop.signal);
+      } catch (/** @type {any} */ { code, message, data }) {
+        // For other errors, vscode-jsonrpc makes an error of its own.
+        throw new ResponseError(code, message, data);
+      }
+    }),
     greeting: { processId: process.pid, rootUri: null, capabilities: { window: { workDoneProgress: true } }, clientInfo: { name: 'vscode-jsonrpc', version: '10' } },
     async leave() {
       connection.dispose();
@@ -102,6 +113,17 @@ function vscode(reader, writer, leave) {
 function agentClientProtocol(input, output, leave) {
   /** @type {Map<unknown, (value: any) => void>} */
   const heard = new Map();
+  /** @type {Map<string, (params: any, signal: AbortSignal) => any>} */
+  const answers = new Map();
+  /** @param {string} method */
+  const answer = (method) => async (/** @type {any} */ { params, signal }) => {
+    try {
+      return await answers.get(method)?.(params, signal);
+    } catch (/** @type {any} */ { code, message, data }) {
+      // For other errors, the SDK makes an error of its own.
+      throw new acp.RequestError(code, message, data);
+    }
+  };
   const stream = acp.ndJsonStream(
     /** @type {any} */ (Writable.toWeb(output)),
     /** @type {any} */ (Readable.toWeb(input)),
@@ -109,12 +131,15 @@ function agentClientProtocol(input, output, leave) {
   const connection = acp
     .client()
     .onNotification('$/progress', (params) => /** @type {any} */ (params), ({ params }) => heard.get(params.token)?.(params.value))
+    .onRequest('_elicitation/request', (params) => /** @type {any} */ (params), answer('_elicitation/request'))
+    .onRequest('elicitation/create', answer('elicitation/create'))
     .connect(stream);
   return {
     request: (method, params, cancellationSignal) => connection.agent.request(method, params, cancellationSignal && { cancellationSignal }),
     notify: (method, params) => connection.agent.notify(method, params),
     cancel: (requestId) => connection.agent.notify('$/cancel_request', { requestId }),
     onProgress: (token, listener) => void heard.set(token, listener),
+    onRequest: (method, given) => void answers.set(method, given),
     greeting: { protocolVersion: acp.PROTOCOL_VERSION, clientCapabilities: {}, clientInfo: { name: 'acp', version: '2' } },
     async leave() {
       connection.close();

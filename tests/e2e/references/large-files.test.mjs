@@ -16,7 +16,7 @@ const MB = 1_000_000;
 /** How much the memory of the gateway may grow while a file of any size passes. */
 const OF_GATEWAY = 64 * MB;
 /** The same of the page, whose browser clears away the pieces that were sent when it sees fit. */
-const OF_PAGE = 200 * MB;
+const OF_PAGE = 256 * MB;
 const timeout = full ? 900_000 : 120_000;
 
 const demo = useDemo();

@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::questions::Takes;
 use crate::wire::clipped;
 use caphost::call::Error;
+use caphost::dialect::json_rpc::{WAYS, Way};
 
 /// The only version of ACP that supports caphost's own methods.
 const ACP_VERSION: u32 = 1;
@@ -19,6 +21,12 @@ pub(super) struct Greeting {
     pub version: String,
     /// Whether the peer wants to hear of cancels by others.
     pub notices: bool,
+    /// Whether the peer wants to hear when the capabilities change.
+    pub changes: bool,
+    /// How the peer takes questions of apps.
+    pub takes: Takes,
+    /// How the peer is told that a question needs no answer any more, if it wants to be told.
+    pub cancels: Option<&'static Way>,
     /// Whether the peer speaks ACP.
     acp: bool,
 }
@@ -30,6 +38,9 @@ impl Default for Greeting {
             name: "JSON-RPC peer".into(),
             version: "unknown".into(),
             notices: false,
+            changes: false,
+            takes: Takes::Nothing,
+            cancels: None,
             acp: false,
         }
     }
@@ -41,7 +52,15 @@ impl Greeting {
         "clientInfo.name",
         "clientInfo.version",
         "capabilities.cancellation.notifications",
+        "capabilities.cancellation.request",
+        "capabilities._capabilities.listChanged",
+        "capabilities.elicitation.form",
+        "capabilities.elicitation.url",
         "clientCapabilities.cancellation.notifications",
+        "clientCapabilities.cancellation.request",
+        "clientCapabilities._capabilities.listChanged",
+        "clientCapabilities.elicitation.form",
+        "clientCapabilities.elicitation.url",
         "protocolVersion",
     ];
 
@@ -57,14 +76,21 @@ impl Greeting {
         }
         let client = &params["clientInfo"];
         let text = |key: &str| Some(clipped(client[key].as_str()?, MAX_NAME).to_string());
-        let notices = ["capabilities", "clientCapabilities"]
-            .iter()
-            .any(|place| params[place]["cancellation"]["notifications"] == true);
+        let places = [&params["capabilities"], &params["clientCapabilities"]];
+        let cancels = |what: &str| places.iter().any(|it| it["cancellation"][what] == true);
+        let acp = params["protocolVersion"].is_number();
+        let takes = places.map(|it| Takes::read(&it["elicitation"], acp));
+        let takes = takes.into_iter().find(|it| *it != Takes::Nothing);
+        let way = if acp { "ACP v1" } else { "LSP 3.17" };
+        let way = WAYS.iter().find(|it| it.dialect == way);
         Ok(Greeting {
             name: text("name").unwrap_or(unsaid.name),
             version: text("version").unwrap_or(unsaid.version),
-            notices,
-            acp: params["protocolVersion"].is_number(),
+            notices: cancels("notifications"),
+            changes: (places.iter()).any(|it| it["_capabilities"]["listChanged"] == true),
+            takes: takes.unwrap_or_default(),
+            cancels: way.filter(|_| cancels("request")),
+            acp,
         })
     }
 
@@ -92,12 +118,13 @@ mod tests {
     fn an_acp_client() {
         let params = json!({
             "protocolVersion": 1,
-            "clientCapabilities": { "fs": {}, "cancellation": { "notifications": true } },
+            "clientCapabilities": { "fs": {}, "cancellation": { "notifications": true }, "elicitation": { "form": {} } },
             "clientInfo": { "name": "editor", "version": "2" },
         });
         let greeting = Greeting::read(Some(&params)).unwrap();
         assert_eq!((&*greeting.name, &*greeting.version), ("editor", "2"));
         assert!(greeting.notices);
+        assert_eq!((greeting.takes, greeting.cancels), (Takes::Forms, None));
         let answer = greeting.answer();
         assert_eq!(answer["protocolVersion"], 1);
         assert_eq!(answer["agentCapabilities"]["cancellation"]["request"], true);
@@ -107,11 +134,15 @@ mod tests {
     fn an_lsp_client() {
         let params = json!({
             "processId": 1, "rootUri": null, "clientInfo": { "name": "x".repeat(1_000) },
-            "capabilities": { "cancellation": { "request": true } },
+            "capabilities": { "cancellation": { "request": true }, "_capabilities": { "listChanged": true } },
         });
         let greeting = Greeting::read(Some(&params)).unwrap();
         assert_eq!(greeting.name.len(), MAX_NAME);
         assert!(!greeting.notices, "it did not ask for them");
+        assert!(greeting.changes);
+        assert_eq!(greeting.takes, Takes::Nothing);
+        let way = greeting.cancels.map(|way| (way.method, way.id));
+        assert_eq!(way, Some(("$/cancelRequest", "id")));
         let capabilities = &greeting.answer()["capabilities"];
         assert_eq!(
             *capabilities,

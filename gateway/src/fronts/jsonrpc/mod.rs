@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `peer` | one connection: its messages, and its requests in flight |
 //! | `requests` | the methods |
+//! | `questions` | questions of apps to the peer |
 //! | `greeting` | `initialize` of ACP and LSP peers |
 //!
 //! [`InFlight`](crate::fronts::rpc::InFlight) has the requests that wait for their answers, and
@@ -11,6 +12,7 @@
 
 mod greeting;
 mod peer;
+mod questions;
 mod requests;
 
 use std::sync::Arc;

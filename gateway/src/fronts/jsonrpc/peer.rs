@@ -13,6 +13,7 @@ use tungstenite::Utf8Bytes;
 
 use super::Jsonrpc;
 use super::greeting::Greeting;
+use super::questions::{Asked, Takes};
 use crate::bounds::{Pace, Permit, QuotaKey};
 use crate::broker::calls::Dialect;
 use crate::broker::{CloseCode, STOPPING};
@@ -46,6 +47,8 @@ pub(super) struct Peer {
     pub quota_key: QuotaKey,
     pub lists: Arc<Listing>,
     pub greeting: OnceLock<Greeting>,
+    /// The open questions of apps.
+    pub asked: Asked,
     /// Set when the peer has asked to shut down. Further requests are refused.
     pub shut_down: OnceLock<()>,
     /// The sessions with apps, by the names of the apps.
@@ -77,6 +80,7 @@ impl Peer {
             quota_key,
             lists,
             greeting: OnceLock::new(),
+            asked: Asked::default(),
             shut_down: OnceLock::new(),
             sessions: Mutex::default(),
         })
@@ -124,6 +128,17 @@ impl Peer {
         self.send(&json_rpc::refused(id.unwrap_or(&Value::Null), code, error));
     }
 
+    /// What the peer has said of itself.
+    pub fn greeted(&self) -> Greeting {
+        self.greeting.get().cloned().unwrap_or_default()
+    }
+
+    /// Further calls are made in sessions of their own, which tell apps what the peer has said of itself by now.
+    pub fn begin_anew(&self) {
+        let sessions = std::mem::take(&mut *self.sessions.lock());
+        drop(sessions);
+    }
+
     /// The peer's session with that app, which the first call opens.
     pub fn session(&self, app: Option<String>) -> Session {
         let mut sessions = self.sessions.lock();
@@ -132,15 +147,19 @@ impl Peer {
         }
         // Apps come and go while the peer is connected.
         sessions.retain(|app, _| self.hub.assortment(app.as_deref()).is_ok());
-        let greeting = self.greeting.get().cloned();
-        let Greeting { name, version, .. } = greeting.unwrap_or_default();
+        let Greeting {
+            name,
+            version,
+            takes,
+            ..
+        } = self.greeted();
         let client = Client {
             dialect: Dialect::JsonRpc,
             owner: self.owner.clone(),
             app: app.clone(),
             name,
             version,
-            takes_questions: false,
+            takes_questions: takes != Takes::Nothing,
         };
         let session = self.hub.open_of(self.quota_key.name(), client);
         sessions.insert(app, session.clone());
@@ -168,8 +187,12 @@ impl Peer {
                 self.notified(&method, params);
                 Counted::Message
             }
-            // The gateway sends no requests, so no response is expected.
-            Message::Response(..) => Counted::Aside,
+            Message::Response(id, answered) => {
+                if let Some(id) = id {
+                    self.answered(&id, answered);
+                }
+                Counted::Aside
+            }
             Message::Batch => {
                 let error = Error::invalid_params("Batches are not supported: send each by itself");
                 self.refuse(None, code::INVALID_REQUEST, &error);

@@ -22,6 +22,8 @@ use crate::wire::json_rpc::{self as message, Id, RpcError, code};
 use crate::wire::{Json, clipped};
 use caphost::call::{Code, Error};
 
+/// The notification that the capabilities have changed.
+const LIST_CHANGED: &str = "_capabilities/list_changed";
 /// How many apps an error names.
 const MAX_NAMED: usize = 10;
 /// How many characters of a capability's name an answer may contain.
@@ -34,13 +36,17 @@ impl Peer {
             Ok(greeting) => greeting,
             Err(error) => return self.fail(id, &error),
         };
-        let (answer, notices) = (greeting.answer(), greeting.notices);
+        let (answer, notices, changes) = (greeting.answer(), greeting.notices, greeting.changes);
         if self.greeting.set(greeting).is_err() {
             let error = Error::new(Code::ALREADY_INITIALIZED, "initialize was answered before");
             return self.refuse(Some(id.value()), code::INVALID_REQUEST, &error);
         }
+        self.begin_anew();
         if notices {
             self.until_gone(tell_of_cancels(self.clone(), self.hub.cancellations()));
+        }
+        if changes {
+            self.until_gone(tell_of_changes(self.clone()));
         }
         self.send_text(message::success(id.value(), &answer));
     }
@@ -182,12 +188,16 @@ impl Peer {
         if let Some((offer, found)) = all.capability(&capability) {
             return Ok((Some(offer.app.id.clone()), found.name.clone()));
         }
-        if let Some(only) = all.only() {
-            return Ok((Some(only.app.id.clone()), capability));
-        }
         let offers = all.offers().iter();
         let same = offers.filter(|offer| offer.named(&capability).is_some());
         let same: Vec<_> = same.take(MAX_NAMED).map(|offer| &*offer.app.id).collect();
+        let gone = || self.hub.departed(&capability, &self.owner);
+        if let Some(gone) = same.is_empty().then(gone).flatten() {
+            return Err(Error::new(Code::DISCONNECTED, gone.message.clone()));
+        }
+        if let Some(only) = all.only() {
+            return Ok((Some(only.app.id.clone()), capability));
+        }
         let name = clipped(&capability, NAME_CHARS);
         let message = match &*same {
             [] => format!("No app offers a capability {name:?}"),
@@ -219,15 +229,21 @@ impl Calling {
                 (Step::Progress(info), Some(token)) => {
                     peer.send(&message::progress(token, info));
                 }
-                // A peer of this dialect takes no questions.
-                (Step::Progress(_) | Step::Question(..) | Step::Withdrawn(_), _) => {}
+                (Step::Progress(_), None) => {}
+                (Step::Question(number, request), _) => {
+                    peer.ask(&call, &self.request.id, number, request);
+                }
+                (Step::Withdrawn(number), _) => peer.withdraw(call.id, number),
                 (Step::Ended(outcome), _) => {
+                    peer.withdraw_all(call.id);
                     let answer = self.answer(outcome);
                     self.request.end(|| peer.send_text(answer));
                     break;
                 }
             }
         }
+        // The peer may have given the call up.
+        peer.withdraw_all(call.id);
         let call_id = call.call_id().to_string();
         if let Some(end) = call.late_end().await {
             peer.send(&message::ended(self.request.id.value(), &call_id, end));
@@ -269,5 +285,20 @@ fn document(name: &str, info: &CapabilityInfo) -> Value {
 async fn tell_of_cancels(peer: Arc<Peer>, mut cancels: Receiver<CancelNotice>) {
     while let Some(notice) = next_cancelled(&mut cancels, &peer.owner).await {
         peer.send(&notice);
+    }
+}
+
+/// From now on, tells the peer when the capabilities that it may list have changed.
+async fn tell_of_changes(peer: Arc<Peer>) {
+    let app = peer.app.as_deref();
+    let offered = || (peer.hub.assortment(app)).map_or(0, |all| all.fingerprint());
+    let mut changes = peer.hub.offer_changes(app);
+    changes.mark_unchanged();
+    let mut known = offered();
+    while changes.changed().await.is_ok() {
+        let now = offered();
+        if std::mem::replace(&mut known, now) != now {
+            peer.send(&message::notification(LIST_CHANGED, json!({})));
+        }
     }
 }

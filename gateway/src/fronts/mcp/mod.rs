@@ -27,7 +27,7 @@ mod listening;
 mod overtaken;
 mod parked;
 mod progress;
-mod questions;
+pub(in crate::fronts) mod questions;
 mod reply;
 mod request;
 mod requests;
