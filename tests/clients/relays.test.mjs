@@ -39,7 +39,8 @@ for (const { name, args, passesOnNotifications } of RELAYS) {
       const { name: picture } = tools.find((/** @type {any} */ it) => it.description === 'A picture');
       const { content: [, image] } = await client.callTool({ name: picture, arguments: {} });
       assert.deepEqual([image.type, image.mimeType], ['image', 'image/png']);
-      const { content: [large] } = await client.callTool({ name: 'large', arguments: { megabytes: 3, of: 'abcd' } });
+      const { content: [link] } = await client.callTool({ name: 'large', arguments: { megabytes: 3, of: 'abcd' } });
+      const { contents: [large] } = await client.readResource({ uri: link.uri });
       assert.equal(JSON.parse(large.text).text.length, 3_000_000);
     });
 

@@ -8,7 +8,7 @@ use rmcp::{
     ClientHandler, RoleClient, ServiceExt,
     model::{
         CallToolRequest, CallToolRequestParams, ClientConfig, ClientRequest,
-        ProgressNotificationParam,
+        ProgressNotificationParam, ReadResourceRequestParams,
     },
     service::{NotificationContext, Peer, PeerRequestOptions, RequestHandle, RunningService},
     transport::{StreamableHttpClientTransport, TokioChildProcess},
@@ -89,7 +89,15 @@ async fn main() -> Tried<()> {
     let count = call(peer, "sums_of", json!({ "list": [1, 2] })).await?;
     let image = call(peer, picture["name"].as_str().ok_or("no name")?, json!({})).await?;
     let large = call(peer, "large", json!({ "megabytes": 3, "of": "abcd" })).await?;
-    let large: Value = serde_json::from_str(large[0]["text"].as_str().ok_or("no text")?)?;
+    let link = large[0]["uri"].as_str().ok_or("no link")?;
+    let large = timeout(
+        SOON,
+        peer.read_resource(ReadResourceRequestParams::new(link)),
+    )
+    .await??;
+    let large = to_value(large)?;
+    let large: Value =
+        serde_json::from_str(large["contents"][0]["text"].as_str().ok_or("no text")?)?;
 
     let loud = begin(peer, json!({})).await?;
     let first = timeout(SOON, infos.recv()).await?.ok_or("no progress")?;
