@@ -656,7 +656,7 @@ fn the_smallest_capabilities_count_for_what_they_take() {
     let mut bench = one_token(limits);
     let tiny = |peer| {
         let mut message = register(&format!("app-{peer}"));
-        let list: Vec<_> = (0..60_000)
+        let list: Vec<_> = (0..50_000)
             .map(|it| json!({ "name": format!("{it:x}") }))
             .collect();
         message["payload"]["capabilities"] = json!(list);
