@@ -38,6 +38,23 @@ test('a copy keeps what a clone keeps', () => {
   assert.deepEqual([Object.keys(own), Object.keys(own.a), own.x, own.a.y], [['__proto__', 'a'], ['__proto__'], undefined, undefined]);
 });
 
+test('members that are named by symbols stay with their owner, as no transport sends them', async () => {
+  const key = Symbol('key');
+  const live = { of: 'the caller' };
+  const host = await newHost({ maxMessageBytes: 1_000 });
+  /** @type {any} */
+  let got;
+  host.register('keep', {}, (params) => {
+    got = params;
+    return { [key]: live, inner: { [key]: live, a: 1 } };
+  });
+  const abp = await inPage(host);
+  const { success, data, error } = await abp.call('keep', { [key]: 'x'.repeat(10_000), inner: { [key]: live, a: 1 } });
+  assert.equal(success, true, error?.message);
+  assert.deepEqual([Reflect.ownKeys(got), Reflect.ownKeys(got.inner)], [['inner'], ['a']]);
+  assert.deepEqual([Reflect.ownKeys(data), Reflect.ownKeys(data.inner)], [['inner'], ['a']]);
+});
+
 test('the handler gets exactly the value that passed the schema, for all kinds of arrays', async () => {
   const host = await newHost();
   host.register('numbers', { inputSchema: { type: 'object', properties: { list: { type: 'array', items: { type: 'number' } } } } }, ({ list }) => list);

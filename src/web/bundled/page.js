@@ -919,6 +919,7 @@ function take(holder, key, levels, met) {
   }
   if (!isPlain(value)) return -1;
   const copy = holder[key] = { ...value };
+  if (Object.getOwnPropertySymbols(copy).length > 0) return -1;
   for (const name of Object.keys(copy)) {
     members2 -= 1;
     const more = members2 < 0 ? -1 : take(copy, name, levels - 1, met);

@@ -95,6 +95,8 @@ function take(holder, key, levels, met) {
   }
   if (!isPlain(value)) return -1;
   const copy = (holder[key] = { ...value });
+  // A clone leaves out what is named by a symbol. Here it would be neither copied nor counted.
+  if (Object.getOwnPropertySymbols(copy).length > 0) return -1;
   for (const name of Object.keys(copy)) {
     members -= 1;
     const more = members < 0 ? -1 : take(copy, name, levels - 1, met);
