@@ -225,7 +225,7 @@ export interface ConfirmEvent {
   capability: string;
   /** The call whose handler made this call, if a handler made it. */
   parentCallId?: string;
-  /** The parameters that the agent gave. They fit the schema. */
+  /** The parameters that the agent gave. They fit the schema. The handler gets this object: do not change it. */
   params: any;
   state: 'asked' | 'allowed';
   /** If the app is to ask: the question that `host.answer` answers. Without it, the agent asks. */

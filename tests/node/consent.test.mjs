@@ -216,7 +216,7 @@ describe('through the agent', () => {
       const { message, ...rest } = asked;
       assert.deepEqual(rest, {
         method: 'elicitation/confirm', callId: name, capability: 'notes.clear',
-        requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean', title: 'Allow "Clear notes"', default: true } }, required: ['confirmed'] },
+        requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean', title: 'Allow "Clear notes"' } }, required: ['confirmed'] },
       });
       assert.equal(message, 'Allow "Clear notes" in App?\n{"te\\u{202e}xt":"\\n\\"x\\"\\u{200b}"}');
     }
@@ -290,10 +290,49 @@ test('no character of a parameter is hidden, and what is cut off is said', () =>
   assert.equal(visible('a b\u00a0\u200d\u202e\ufeff\u3164\u{e0041}\ud800é你😀'), 'a b\\u{a0}\\u{200d}\\u{202e}\\u{feff}\\u{3164}\\u{e0041}\\u{d800}é你😀');
   assert.equal(shown('x'.repeat(20), 10), `"${'x'.repeat(9)}… (12 more characters)`);
   assert.equal(shown(undefined, 10), 'undefined');
-  assert.equal(shown(10n, 10), '"10n"');
   const loop = /** @type {any} */ ({});
   loop.loop = loop;
-  assert.equal(shown(loop, 10), 'object');
+  assert.match(shown(loop, 10), /^{"loop":{"… \(\d+ more characters\)$/);
+});
+
+test('the question shows what the handler gets, and calls none of its functions', async () => {
+  const { host, began } = await asking();
+  /** @type {string[]} */
+  const got = [];
+  host.register('delete', { confirm: 'always' }, ({ path, inner }) => void got.push(path, inner.path));
+  /** @type {string[]} */
+  const messages = [];
+  let called = 0;
+  const agent = await agentOf(host, { onElicitation: (/** @type {any} */ request) => { messages.push(request.message); return true; } });
+  const toJSON = () => { called += 1; return { path: 'nothing' }; };
+  await agent.invoke('delete', { path: 'everything', toJSON, inner: { path: 'all', toJSON } });
+  assert.deepEqual([messages, got, called, began.count], [
+    ['Allow "delete" in App?\n{"path":"everything","toJSON":function,"inner":{"path":"all","toJSON":function}}'], ['everything', 'all'], 0, 0,
+  ]);
+});
+
+test('what JSON cannot express is shown by its kind, and never as something else', () => {
+  const sparse = Object.assign([1], { 2: 'c', path: 'p' });
+  for (const [value, text] of /** @type {[unknown, string][]} */ ([
+    [{ a: undefined, b: null, c: true, __proto__: { d: 1 } }, '{"a":undefined,"b":null,"c":true}'], [[], '[]'], [[1, [], {}], '[1,[],{}]'], [sparse, 'Array(3){"0":1,"2":"c","path":"p"}'],
+    [[-0, 0, Infinity, -Infinity, NaN, 1.5], '[-0,0,Infinity,-Infinity,NaN,1.5]'], [[10n, '10n'], '[10n,"10n"]'], [[() => 1, Symbol('x')], '[function,symbol]'],
+    [new Map([[1, 2], [2, 3]]), 'Map(2)'], [new Set(), 'Set(0)'], [new Blob(['x']), 'Blob'], [/x/, 'RegExp'], [new Error('x'), 'Error'], [new Uint8Array(3), 'Uint8Array(3)'],
+    [new ArrayBuffer(3), 'ArrayBuffer'], [Object('x'), 'String'], [new Date(0), '1970-01-01T00:00:00.000Z'], [new Date(NaN), 'Date'],
+    [{ [Symbol.toStringTag]: 'Map', a: 1 }, '{"a":1}'], [{ toJSON: 1, toString: 2, 'a"b': '"' }, '{"toJSON":1,"toString":2,"a\\"b":"\\""}'],
+    [{ get a() { throw new Error('called'); } }, '{"a":getter}'], [JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+  ])) assert.equal(shown(value, 1_000), text);
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+  assert.equal(shown({ revoked: revoked.proxy }, 100), '{"revoked":object}');
+});
+
+test('a huge value is not read whole', () => {
+  const huge = Array.from({ length: 100 }, () => 'x'.repeat(1_000));
+  assert.equal(shown(huge, 10), `["${'x'.repeat(8)}… (${1 + 100 * 1_003 - 10} more characters)`);
+  /** @type {any} */
+  let wide = {};
+  for (let level = 0; level < 60; level += 1) wide = [wide, wide];
+  assert.match(shown(wide, 10), /^\[{10}… \(more than \d+ more characters\)$/);
 });
 
 test('tools of the page\'s own MCP say which of them ask, where a version has _meta', () => {

@@ -21,7 +21,7 @@ export async function askAgent(shell, key, { callId, capability }, params) {
     message: `Allow "${title}" in ${shell.app.name}?\n${shown(params, MOST)}`,
     callId,
     capability,
-    requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean', title: `Allow "${title}"`, default: true } }, required: ['confirmed'] },
+    requestedSchema: { type: 'object', properties: { confirmed: { type: 'boolean', title: `Allow "${title}"` } }, required: ['confirmed'] },
   };
   const answer = await shell.asks.agent(request, shell.rust.elicit, key);
   shell.rust.consent(shell.number, key, verdict(answer));
