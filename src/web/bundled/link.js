@@ -95,38 +95,72 @@ var Reading = class {
   }
 };
 
+// src/web/js/gateway/queue.js
+var Queue = class {
+  /** @type {Link<T> | undefined} */
+  #first;
+  /** @type {Link<T> | undefined} */
+  #last;
+  get first() {
+    return this.#first?.item;
+  }
+  /** @param {T} item */
+  push(item) {
+    const link = { item };
+    if (this.#first && this.#last) this.#last.next = link;
+    else this.#first = link;
+    this.#last = link;
+  }
+  /** Takes out the first item. */
+  shift() {
+    const link = this.#first;
+    this.#first = link?.next;
+    return link?.item;
+  }
+};
+
 // src/web/js/gateway/lanes.js
 var QUANTUM = 4 << 10;
 var Lanes = class {
-  /** In the order of their turns. @type {Map<string, { texts: string[], credit: number }>} */
+  /** By agent. None is empty. @type {Map<string, Lane>} */
   #lanes = /* @__PURE__ */ new Map();
+  /** The same in the order of their turns. @type {Queue<Lane>} */
+  #turns = new Queue();
   get isEmpty() {
     return this.#lanes.size === 0;
   }
   /** @param {string} agent @param {string} text */
   add(agent, text) {
-    const lane = this.#lanes.get(agent);
-    if (lane) lane.texts.push(text);
-    else this.#lanes.set(agent, { texts: [text], credit: QUANTUM });
+    let lane = this.#lanes.get(agent);
+    if (!lane) {
+      lane = { agent, texts: new Queue(), credit: QUANTUM };
+      this.#lanes.set(agent, lane);
+      this.#turns.push(lane);
+    }
+    lane.texts.push(text);
   }
   /** Takes out the next message. @returns {string | undefined} */
   next() {
-    for (const [agent, lane] of this.#lanes) {
-      const length = lane.texts[0]?.length ?? 0;
+    for (let lane; lane = this.#turns.first; ) {
+      const length = lane.texts.first?.length ?? 0;
       if (length <= lane.credit || this.#lanes.size === 1) {
         lane.credit = Math.max(0, lane.credit - length);
         const text = lane.texts.shift();
-        if (lane.texts.length === 0) this.#lanes.delete(agent);
+        if (lane.texts.first === void 0) {
+          this.#lanes.delete(lane.agent);
+          this.#turns.shift();
+        }
         return text;
       }
       lane.credit += QUANTUM;
-      this.#lanes.delete(agent);
-      this.#lanes.set(agent, lane);
+      this.#turns.shift();
+      this.#turns.push(lane);
     }
     return void 0;
   }
   clear() {
     this.#lanes.clear();
+    this.#turns = new Queue();
   }
 };
 
@@ -326,9 +360,9 @@ var GatewayLink = class {
     this.#files?.close();
     this.#live = false;
     this.#stop("told");
-    if (!over) this.#writeAll();
     if (over) this.#forget();
-    else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
+    else this.#writeAll();
+    if (this.#session) this.#timers.grace ??= setTimeout(this.#giveUp, this.#session.grace);
     if (!this.#found && !this.#closed) this.#warn(socket);
     const error = { code: "DISCONNECTED", message: `The connection to ${this.url} failed`, retryable: true };
     this.#state("disconnected", this.#open || this.#closed ? void 0 : { error });
@@ -493,16 +527,16 @@ var GatewayLink = class {
     if (!this.#live && !this.#session) return;
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
-    if (head.agent && this.#isBehind()) this.#waiting.add(head.agent, text);
+    if (head.agent && (!this.#waiting.isEmpty || this.#isBehind())) this.#waiting.add(head.agent, text);
     else this.#write(text);
   }
-  /** Whether messages have to wait. Without a session, no acknowledgement would let them go on. */
+  /** Whether the socket makes messages wait. Without a session, no acknowledgement would let them go on. */
   #isBehind() {
-    return this.#live && this.#session && (!this.#waiting.isEmpty || this.#socket.bufferedAmount > BEHIND);
+    return this.#live && this.#session && this.#socket.bufferedAmount > BEHIND;
   }
   /** Sends what has waited, as far as the socket is not behind. */
   #writeWaiting() {
-    while (!this.#waiting.isEmpty && !(this.#live && this.#session && this.#socket.bufferedAmount > BEHIND)) this.#writeNext();
+    while (!this.#waiting.isEmpty && !this.#isBehind()) this.#writeNext();
   }
   #writeAll() {
     while (!this.#waiting.isEmpty) this.#writeNext();
@@ -516,6 +550,7 @@ var GatewayLink = class {
     if (this.#live) {
       if (kept === false) this.#replaces = this.#giveBack();
       if (this.#socket.readyState === 1) this.#socket.send(text);
+      if (kept === false) this.#writeAll();
     } else if (!kept) {
       this.#giveUp();
     }

@@ -15,10 +15,22 @@ class SlowSocket extends Socket {
   bufferedAmount = 0;
 }
 
+/** The documents of the app's capabilities. @type {any[]} */
+let documents = [];
+/** Tells the last link that the capabilities have changed. */
+let update = () => {};
+
 const shell = {
   app: { id: 'a' },
   rust: host.shell.rust,
-  capabilities: { documents: () => [], onChanged: () => () => {} },
+  capabilities: {
+    documents: () => documents,
+    entry: (/** @type {any} */ it) => it,
+    onChanged: (/** @type {() => void} */ listener) => {
+      update = listener;
+      return () => {};
+    },
+  },
   timeline: { emit() {} },
 };
 
@@ -60,6 +72,7 @@ const taken = () => last().take().map((text) => (text.length > 1_000 ? text[0] :
 describe('a socket to a gateway that is behind', () => {
   beforeEach(() => {
     Socket.all = [];
+    documents = [];
   });
 
   test('sends a short answer of one agent before all long ones of another', () => {
@@ -147,5 +160,33 @@ describe('a socket to a gateway that is behind', () => {
     buffered(BEHIND + 1);
     a('1');
     assert.deepEqual(taken(), ['1']);
+  });
+
+  test('sends what waits at once, in order, when an update is more than the session can keep', () => {
+    connect();
+    const a = agent('a');
+    a('x'.repeat((1 << 26) - 1_000));
+    buffered(BEHIND + 1);
+    a('1');
+    assert.deepEqual(taken(), ['x']);
+    documents = [{ name: 'large', description: long }];
+    update();
+    assert.deepEqual(taken(), ['app/update', '1']);
+    a('2');
+    assert.deepEqual(taken(), ['2']);
+  });
+
+  test('that breaks while more waits than the session can keep registers with the name of that session', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    connect();
+    const a = agent('a');
+    buffered(BEHIND + 1);
+    for (let count = 0; count < 7; count += 1) a('x'.repeat(10_000_000));
+    assert.deepEqual(taken(), []);
+    last().end();
+    t.mock.timers.tick(100);
+    last().open();
+    const { type, payload } = last().sent[0];
+    assert.deepEqual([type, payload.replaces], ['app/register', 'secret']);
   });
 });

@@ -1,3 +1,7 @@
+import { Queue } from './queue.js';
+
+/** @typedef {{ agent: string, texts: Queue<string>, credit: number }} Lane */
+
 /** What an agent may send in each round, in characters. Whoever has a longer message waits for as many rounds as it takes. */
 const QUANTUM = 4 << 10;
 
@@ -6,8 +10,10 @@ const QUANTUM = 4 << 10;
  * everything that is sent to another agent. The messages to one agent keep their order.
  */
 export class Lanes {
-  /** In the order of their turns. @type {Map<string, { texts: string[], credit: number }>} */
+  /** By agent. None is empty. @type {Map<string, Lane>} */
   #lanes = new Map();
+  /** The same in the order of their turns. @type {Queue<Lane>} */
+  #turns = new Queue();
 
   get isEmpty() {
     return this.#lanes.size === 0;
@@ -15,30 +21,37 @@ export class Lanes {
 
   /** @param {string} agent @param {string} text */
   add(agent, text) {
-    const lane = this.#lanes.get(agent);
-    if (lane) lane.texts.push(text);
-    else this.#lanes.set(agent, { texts: [text], credit: QUANTUM });
+    let lane = this.#lanes.get(agent);
+    if (!lane) {
+      lane = { agent, texts: new Queue(), credit: QUANTUM };
+      this.#lanes.set(agent, lane);
+      this.#turns.push(lane);
+    }
+    lane.texts.push(text);
   }
 
   /** Takes out the next message. @returns {string | undefined} */
   next() {
-    // A lane that is taken out and put in again comes last, and is visited again.
-    for (const [agent, lane] of this.#lanes) {
-      const length = lane.texts[0]?.length ?? 0;
+    for (let lane; (lane = this.#turns.first); ) {
+      const length = lane.texts.first?.length ?? 0;
       if (length <= lane.credit || this.#lanes.size === 1) {
         lane.credit = Math.max(0, lane.credit - length);
         const text = lane.texts.shift();
-        if (lane.texts.length === 0) this.#lanes.delete(agent);
+        if (lane.texts.first === undefined) {
+          this.#lanes.delete(lane.agent);
+          this.#turns.shift();
+        }
         return text;
       }
       lane.credit += QUANTUM;
-      this.#lanes.delete(agent);
-      this.#lanes.set(agent, lane);
+      this.#turns.shift();
+      this.#turns.push(lane);
     }
     return undefined;
   }
 
   clear() {
     this.#lanes.clear();
+    this.#turns = new Queue();
   }
 }

@@ -180,9 +180,10 @@ export class GatewayLink {
     this.#files?.close();
     this.#live = false;
     this.#stop('told');
-    if (!over) this.#writeAll();
     if (over) this.#forget();
-    else this.#timers.grace ??= setTimeout(this.#giveUp, this.#session?.grace);
+    else this.#writeAll();
+    // What waited may have been more than the session can keep.
+    if (this.#session) this.#timers.grace ??= setTimeout(this.#giveUp, this.#session.grace);
     if (!this.#found && !this.#closed) this.#warn(socket);
     const error = { code: 'DISCONNECTED', message: `The connection to ${this.url} failed`, retryable: true };
     this.#state('disconnected', this.#open || this.#closed ? undefined : { error });
@@ -372,18 +373,18 @@ export class GatewayLink {
     // The payload comes last: a gateway that refuses a message for its size still reads the beginning.
     const { payload, ...head } = envelope;
     const text = this.tools.toText({ timestamp: Date.now(), ...head, payload });
-    if (head.agent && this.#isBehind()) this.#waiting.add(head.agent, text);
+    if (head.agent && (!this.#waiting.isEmpty || this.#isBehind())) this.#waiting.add(head.agent, text);
     else this.#write(text);
   }
 
-  /** Whether messages have to wait. Without a session, no acknowledgement would let them go on. */
+  /** Whether the socket makes messages wait. Without a session, no acknowledgement would let them go on. */
   #isBehind() {
-    return this.#live && this.#session && (!this.#waiting.isEmpty || this.#socket.bufferedAmount > BEHIND);
+    return this.#live && this.#session && this.#socket.bufferedAmount > BEHIND;
   }
 
   /** Sends what has waited, as far as the socket is not behind. */
   #writeWaiting() {
-    while (!this.#waiting.isEmpty && !(this.#live && this.#session && this.#socket.bufferedAmount > BEHIND)) this.#writeNext();
+    while (!this.#waiting.isEmpty && !this.#isBehind()) this.#writeNext();
   }
 
   #writeAll() {
@@ -400,6 +401,7 @@ export class GatewayLink {
     if (this.#live) {
       if (kept === false) this.#replaces = this.#giveBack();
       if (this.#socket.readyState === 1) this.#socket.send(text);
+      if (kept === false) this.#writeAll();
     } else if (!kept) {
       this.#giveUp();
     }
