@@ -75,13 +75,13 @@ impl Mcp {
         let endpoint = mcp::Endpoint {
             url,
             authorization: access.authorization(),
-            save_to: self.save_to.map(|folder| mcp::SaveTo {
-                folder,
-                files: access.http_url(&PATH[1..]),
-            }),
         };
+        let save_to = self.save_to.map(|folder| mcp::SaveTo {
+            folder,
+            files: access.http_url(&PATH[1..]),
+        });
         let mut signals = Signals::listen()?;
-        let carried = mcp::carry(stdin(), stdout(), endpoint, signals.first()).await;
+        let carried = mcp::carry(stdin(), stdout(), endpoint, save_to, signals.first()).await;
         carried.map_err(|error| error.to_string())?;
         Ok(Exit::Done)
     }

@@ -10,8 +10,7 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::Signals;
-use super::output::Output;
-use super::report::LAST_BYTES;
+use super::output::{LAST_BYTES, Output};
 use super::result::wrote;
 use crate::cli::gateway_args::Access;
 use crate::cli::terminal::one_line;

@@ -4,8 +4,12 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cli::terminal::print_bytes;
+
+/// How long a file may still take to be written after an interrupt.
+pub(super) const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// Where to write. A regular file appears at once and complete, or not at all.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,7 +1,7 @@
 //! Reports how a call ended: to a person, or as one document to a script.
 
 use std::io::{IsTerminal, stdout};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use console::style;
 use serde_json::{Value, json};
@@ -9,14 +9,12 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::download::{Downloaded, address, download};
+use super::output::LAST_BYTES;
 use super::result::{Contents, abridged};
 use super::{Call, End, Exit, Failure, Output, Signals};
 use crate::cli::terminal::{json, one_line, print, say};
 use crate::wire::stops::{self, ALREADY_COMPLETED, Grade};
 use caphost::call::{CallId, Code, Stop};
-
-/// How long a file may still take to be written after an interrupt.
-pub(super) const LAST_BYTES: Duration = Duration::from_secs(1);
 
 /// How many names are listed at most. More names do not help.
 const MAX_LISTED: usize = 12;

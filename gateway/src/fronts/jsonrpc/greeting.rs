@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::questions::Takes;
 use crate::wire::clipped;
 use caphost::call::Error;
 use caphost::dialect::json_rpc::{WAYS, Way};
@@ -29,6 +28,37 @@ pub(super) struct Greeting {
     pub cancels: Option<&'static Way>,
     /// Whether the peer speaks ACP.
     acp: bool,
+}
+
+/// How a peer takes questions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Takes {
+    /// It takes none.
+    #[default]
+    Nothing,
+    /// Any question, as `_elicitation/request`.
+    Any,
+    /// Forms, as ACP's `elicitation/create`.
+    Forms,
+}
+
+impl Takes {
+    /// Reads what a peer has declared as `elicitation`. ACP has a member for each kind of question.
+    pub fn read(declared: &Value, is_acp: bool) -> Self {
+        let is_declared = match declared {
+            Value::Null => false,
+            Value::Bool(declared) => *declared,
+            _ => true,
+        };
+        let says = |kind: &str| !declared[kind].is_null();
+        match is_declared {
+            true if is_acp && says("form") => Takes::Forms,
+            // An ACP client that opens addresses only takes no forms.
+            true if is_acp && says("url") => Takes::Nothing,
+            true => Takes::Any,
+            false => Takes::Nothing,
+        }
+    }
 }
 
 impl Default for Greeting {

@@ -1,7 +1,7 @@
 //! One peer: its messages, and its requests in flight.
 
 use std::borrow::Borrow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -12,10 +12,9 @@ use tokio_util::sync::CancellationToken;
 use tungstenite::Utf8Bytes;
 
 use super::Jsonrpc;
-use super::greeting::Greeting;
-use super::questions::{Asked, Takes};
+use super::greeting::{Greeting, Takes};
 use crate::bounds::{Pace, Permit, QuotaKey};
-use crate::broker::calls::Dialect;
+use crate::broker::calls::{Dialect, RunId};
 use crate::broker::{CloseCode, STOPPING};
 use crate::fronts::lists::Listing;
 use crate::fronts::rpc::InFlight;
@@ -47,8 +46,8 @@ pub(super) struct Peer {
     pub quota_key: QuotaKey,
     pub lists: Arc<Listing>,
     pub greeting: OnceLock<Greeting>,
-    /// The open questions of apps.
-    pub asked: Asked,
+    /// The questions of apps that the peer was asked and has not answered yet: the run and the number of each.
+    pub asked: Mutex<HashSet<(RunId, u64)>>,
     /// Set when the peer has asked to shut down. Further requests are refused.
     pub shut_down: OnceLock<()>,
     /// The sessions with apps, by the names of the apps.
@@ -80,7 +79,7 @@ impl Peer {
             quota_key,
             lists,
             greeting: OnceLock::new(),
-            asked: Asked::default(),
+            asked: Mutex::default(),
             shut_down: OnceLock::new(),
             sessions: Mutex::default(),
         })

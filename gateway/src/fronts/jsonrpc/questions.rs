@@ -1,12 +1,10 @@
-//! Questions of apps to a peer: what the peer has declared, the requests, and the peer's answers.
+//! Questions of apps to a peer: the requests, and the peer's answers.
 //!
 //! The page's own JSON-RPC does the same, see `src/web/js/json-rpc/own.js`.
 
-use std::collections::HashSet;
-
-use parking_lot::Mutex;
 use serde_json::{Value, json};
 
+use super::greeting::Takes;
 use super::peer::Peer;
 use crate::broker::Event;
 use crate::broker::calls::RunId;
@@ -19,41 +17,6 @@ use caphost::call::Code;
 const OURS: &str = "_elicitation/request";
 /// The same in ACP, for forms.
 const ACPS: &str = "elicitation/create";
-
-/// How a peer takes questions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Takes {
-    /// It takes none.
-    #[default]
-    Nothing,
-    /// Any question, as `_elicitation/request`.
-    Any,
-    /// Forms, as ACP's `elicitation/create`.
-    Forms,
-}
-
-impl Takes {
-    /// Reads what a peer has declared as `elicitation`. ACP has a member for each kind of question.
-    pub fn read(declared: &Value, is_acp: bool) -> Self {
-        let is_declared = match declared {
-            Value::Null => false,
-            Value::Bool(declared) => *declared,
-            _ => true,
-        };
-        let says = |kind: &str| !declared[kind].is_null();
-        match is_declared {
-            true if is_acp && says("form") => Takes::Forms,
-            // An ACP client that opens addresses only takes no forms.
-            true if is_acp && says("url") => Takes::Nothing,
-            true => Takes::Any,
-            false => Takes::Nothing,
-        }
-    }
-}
-
-/// The questions that a peer was asked, and has not answered yet.
-#[derive(Debug, Default)]
-pub(super) struct Asked(Mutex<HashSet<(RunId, u64)>>);
 
 impl Peer {
     /// Asks the peer a question about a call of the request `id`.
@@ -71,14 +34,14 @@ impl Peer {
                 (ACPS, form)
             }
         };
-        self.asked.0.lock().insert((call.id, number));
+        self.asked.lock().insert((call.id, number));
         let id = mcp::id_of(call.id, number);
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
     }
 
     /// A question needs no answer any more.
     pub fn withdraw(&self, run: RunId, number: u64) {
-        let was_open = self.asked.0.lock().remove(&(run, number));
+        let was_open = self.asked.lock().remove(&(run, number));
         if let (true, Some(way)) = (was_open, self.greeted().cancels) {
             let params = json!({ way.id: mcp::id_of(run, number) });
             self.send(&notification(way.method, params));
@@ -87,7 +50,7 @@ impl Peer {
 
     /// The questions about a call need no answers any more.
     pub fn withdraw_all(&self, run: RunId) {
-        let asked = self.asked.0.lock();
+        let asked = self.asked.lock();
         let open: Vec<u64> = (asked.iter().filter(|(of, _)| *of == run))
             .map(|(_, number)| *number)
             .collect();
@@ -102,7 +65,7 @@ impl Peer {
         let Some((run, question)) = mcp::read_id(id.value()) else {
             return;
         };
-        if self.asked.0.lock().remove(&(run, question)) {
+        if self.asked.lock().remove(&(run, question)) {
             let payload = match self.greeted().takes {
                 Takes::Forms => mcp::payload_of(answered),
                 Takes::Any | Takes::Nothing => payload_of(answered),

@@ -25,14 +25,13 @@ impl Bridge {
         let endpoint = Endpoint {
             url: url.parse().unwrap(),
             authorization: token.map(|token| format!("Bearer {token}")),
-            save_to: None,
         };
         let (input, stdin) = duplex(1 << 20);
         let (stdout, output) = duplex(1 << 20);
         Bridge {
             input: Some(input),
             output: BufReader::new(output).lines(),
-            running: tokio::spawn(carry(stdin, stdout, endpoint, std::future::pending())),
+            running: tokio::spawn(carry(stdin, stdout, endpoint, None, std::future::pending())),
         }
     }
 

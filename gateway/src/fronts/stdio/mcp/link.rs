@@ -14,7 +14,6 @@ use tokio::time::timeout;
 use url::Url;
 
 use super::super::MESSAGE_BYTES;
-use super::saving::SaveTo;
 use crate::fronts::mcp::header::{METHOD, NAME, SESSION, VERSION, encoded};
 use crate::http_client::{self, innermost, whole_body};
 use crate::limits::MAX_DEPTH;
@@ -38,8 +37,6 @@ pub struct Endpoint {
     pub url: Url,
     /// The `Authorization` header.
     pub authorization: Option<String>,
-    /// Where the files of results are saved, if they are.
-    pub save_to: Option<SaveTo>,
 }
 
 /// A request of the client.
@@ -139,11 +136,6 @@ impl Link {
             request = request.header(AUTHORIZATION, authorization);
         }
         request.send().await
-    }
-
-    /// Where the files of results are saved, if they are.
-    pub fn save_to(&self) -> Option<&SaveTo> {
-        self.endpoint.save_to.as_ref()
     }
 
     /// Ends a session.

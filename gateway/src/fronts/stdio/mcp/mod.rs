@@ -77,12 +77,14 @@ pub async fn carry(
     input: impl AsyncRead + Unpin + Send,
     output: impl AsyncWrite + Unpin + Send,
     endpoint: Endpoint,
+    save_to: Option<SaveTo>,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let codec = Codec::lines(MESSAGE_BYTES);
     let (posts, posted) = unbounded_channel();
     let bridge = McpBridge {
         link: Link::new(endpoint),
+        save_to,
         session: Session::default(),
         output: Output::new(output, codec.clone()),
         in_flight: Mutex::default(),
@@ -110,6 +112,8 @@ pub async fn carry(
 /// The bridge between one client and one gateway.
 struct McpBridge<W> {
     link: Link,
+    /// Where the files of results are saved, if they are.
+    save_to: Option<SaveTo>,
     session: Session,
     output: Output<W>,
     in_flight: Mutex<HashMap<Id, Exchange>>,
@@ -319,7 +323,7 @@ impl<W: AsyncWrite + Unpin + Send> McpBridge<W> {
             if answered
                 && !cancelled
                 && request.calls()
-                && let Some(save_to) = self.link.save_to()
+                && let Some(save_to) = &self.save_to
             {
                 let saving = save_to.save(message, &self.link);
                 let Some(mut done) = unless_cancelled(saving, cancels).await else {

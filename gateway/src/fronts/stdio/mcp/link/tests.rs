@@ -7,7 +7,6 @@ fn a_call_may_take_any_time_with_root_certificates_and_without() {
     let link = Link::new(Endpoint {
         url,
         authorization: None,
-        save_to: None,
     });
     let bounds = |client: &Client| format!("{client:?}").to_lowercase();
     let unbounded = bounds(&link.client);
