@@ -1,9 +1,10 @@
 //! An app of the suite's own, with both tools, which connects to a gateway of caphost. So a gateway can be tested alone.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
@@ -35,7 +36,7 @@ pub async fn bring(url: &str, token: Option<&str>) -> Result<App, String> {
         "token": token,
     }));
     match timeout(PATIENCE, app.registered.notified()).await {
-        Ok(()) => match locked(&app.refusal).take() {
+        Ok(()) => match app.refusal.lock().take() {
             None => Ok(App(wire)),
             Some(why) => Err(format!("the gateway refuses the app: {why}")),
         },
@@ -112,7 +113,7 @@ impl Shared {
         match message["type"].as_str().unwrap_or_default() {
             "app/registered" => self.registered.notify_one(),
             "app/refused" => {
-                locked(&self.refusal).replace(payload["error"].to_string());
+                self.refusal.lock().replace(payload["error"].to_string());
                 self.registered.notify_one();
             }
             "initialize" => reply(
@@ -154,7 +155,9 @@ impl Shared {
             Err(error) => return refuse(error.to_string()),
         };
         if payload["capability"] == Tool::Read.name() {
-            let steps = locked(&self.state)
+            let steps = self
+                .state
+                .lock()
                 .counted
                 .get(&arguments.key)
                 .copied()
@@ -170,10 +173,11 @@ impl Shared {
             .unwrap_or(id)
             .to_owned();
         let name = (agent.to_owned(), call_id);
-        if locked(&self.state).calls.contains_key(&name) {
+        if self.state.lock().calls.contains_key(&name) {
             return refuse("the callId is used".into());
         }
-        locked(&self.state)
+        self.state
+            .lock()
             .calls
             .insert(name.clone(), Phase::Works(id.to_owned()));
         if let Some(limit) = options["timeout"].as_f64() {
@@ -195,7 +199,7 @@ impl Shared {
     ) {
         for step in 1..=arguments.steps {
             sleep(Duration::from_secs_f64(arguments.ms / 1000.0)).await;
-            let mut state = locked(&self.state);
+            let mut state = self.state.lock();
             if !matches!(state.calls.get(&name), Some(Phase::Works(_))) {
                 return;
             }
@@ -211,7 +215,7 @@ impl Shared {
         }
         let data =
             json!({ "success": true, "data": { "key": arguments.key, "count": arguments.steps } });
-        self.settle(&mut locked(&self.state), &name, Phase::Completed, data);
+        self.settle(&mut self.state.lock(), &name, Phase::Completed, data);
     }
 
     /// Ends a call and answers it, if it works.
@@ -230,7 +234,7 @@ impl Shared {
     /// Cancels a call. `confirm` is given the confirmation, before the call is answered.
     fn cancelled(&self, agent: &str, call_id: &str, confirm: impl FnOnce(Value)) {
         let name = (agent.to_owned(), call_id.to_owned());
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         confirm(match state.calls.get(&name) {
             Some(Phase::Works(_) | Phase::Cancelled) => {
                 json!({ "callId": call_id, "cancelled": true })
@@ -251,7 +255,7 @@ impl Shared {
     }
 
     fn ended(&self, agent: &str) {
-        let mut state = locked(&self.state);
+        let mut state = self.state.lock();
         let names = state
             .calls
             .keys()
@@ -268,8 +272,4 @@ impl Shared {
             state.calls.remove(&name);
         }
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

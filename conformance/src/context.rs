@@ -1,16 +1,17 @@
 //! What the scenarios share: the peer, the oracle, and chance.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 
 use crate::broken;
 use crate::call::{Answer, Call};
+use crate::finding::Finding;
 use crate::peer::{Connection, NewCall, Peer, Tool, Traits};
-use crate::requirement::Finding;
 
 /// How long a peer may take to answer what needs no time.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -58,10 +59,7 @@ impl Context {
 
     /// A number within `range`, drawn from the seed.
     pub fn random(&self, range: std::ops::RangeInclusive<u64>) -> u64 {
-        self.chance
-            .lock()
-            .unwrap_or_else(|broken| broken.into_inner())
-            .u64(range)
+        self.chance.lock().u64(range)
     }
 
     /// The connection that scenarios share, opened anew if it has ended.

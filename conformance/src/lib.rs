@@ -8,6 +8,7 @@ pub mod call;
 pub mod context;
 pub mod dialects;
 pub mod expected;
+pub mod finding;
 pub mod http;
 pub mod options;
 pub mod peer;

@@ -7,9 +7,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use caphost_conformance::context::Context;
-use caphost_conformance::options::{Options, Target};
+use caphost_conformance::options::Options;
 use caphost_conformance::report::{Report, html, junit, text};
 use caphost_conformance::requirement::Requirement;
+use caphost_conformance::wire::Target;
 use caphost_conformance::{app, dialects, expected, requirements, suite};
 use clap::Parser;
 use time::OffsetDateTime;

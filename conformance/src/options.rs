@@ -7,6 +7,7 @@ use clap::{Parser, ValueEnum};
 
 use crate::dialects::jsonrpc::Manner;
 use crate::requirement::Level;
+use crate::wire::Target;
 use crate::wire::frames::Frames;
 
 /// A dialect that the suite speaks.
@@ -45,13 +46,6 @@ impl Dialect {
             Self::Contextforge => "the ContextForge API",
         }
     }
-}
-
-/// Where the peer is.
-#[derive(Clone, Debug)]
-pub enum Target {
-    Url { url: String, token: Option<String> },
-    Command { command: Vec<String>, verbose: bool },
 }
 
 /// Looks whether a peer keeps the rules of cancelling.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde_json::Value;
+use uuid::Uuid;
 
 use crate::call::{Call, Cancel};
 
@@ -25,6 +26,20 @@ impl Tool {
             Self::Count => "conformance.count",
             Self::Read => "conformance.read",
         }
+    }
+
+    /// The names of both tools among the names that a peer lists. `kind` is the dialect's word for a tool.
+    pub fn both(kind: &str, names: &[&str]) -> Result<(String, String), String> {
+        let find = |tool: Self| {
+            tool.find(names.iter().copied()).ok_or_else(|| {
+                format!(
+                    "no {kind} `{}`; there are: {}",
+                    tool.name(),
+                    names.join(", ")
+                )
+            })
+        };
+        Ok((find(Self::Count)?, find(Self::Read)?))
     }
 
     /// Finds the tool among the names that a peer lists.
@@ -50,6 +65,20 @@ pub struct NewCall {
     pub id: Option<Value>,
     /// The time limit that the call carries, in dialects that have one.
     pub timeout: Option<Duration>,
+}
+
+impl NewCall {
+    /// The id that the call gets, in dialects whose ids are texts that nobody else has.
+    pub fn text_id(&self) -> Value {
+        self.id
+            .clone()
+            .unwrap_or_else(|| Uuid::new_v4().to_string().into())
+    }
+
+    /// What the steps of the call are counted under.
+    pub fn key(&self) -> &str {
+        self.arguments["key"].as_str().unwrap_or_default()
+    }
 }
 
 /// A connection to a peer. Nothing blocks: what is sent and what comes back is seen in the [`Call`].

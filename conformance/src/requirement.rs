@@ -1,10 +1,11 @@
-//! Requirements, and what is found of them.
+//! Requirements, and how they came out.
 
 use clap::ValueEnum;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 
 use crate::context::Context;
+use crate::finding::Verdict;
 
 /// How binding a requirement is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
@@ -26,26 +27,6 @@ impl Level {
             Self::Ours => "ours",
         }
     }
-}
-
-/// Why a requirement was not found to hold.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// It does not hold, and this was seen.
-    Broken(String),
-    /// The peer lacks what the requirement is about.
-    NotOffered(String),
-    /// It could not be looked at, for this reason.
-    NotRun(String),
-}
-
-/// `Ok` if a requirement holds.
-pub type Verdict = Result<(), Finding>;
-
-/// `Err(Broken(…))`, with the words of `format!`.
-#[macro_export]
-macro_rules! broken {
-    ($($words:tt)*) => { return Err($crate::requirement::Finding::Broken(format!($($words)*))) };
 }
 
 /// A rule, and the scenario that looks whether it holds. Once published, a number keeps its meaning.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use tokio::time::timeout;
 
 use crate::context::Context;
+use crate::finding::Finding;
 use crate::report::{Report, Row};
-use crate::requirement::{Finding, Outcome, Requirement};
+use crate::requirement::{Outcome, Requirement};
 
 /// How long one scenario may take, beside its races.
 const LIMIT: Duration = Duration::from_secs(90);

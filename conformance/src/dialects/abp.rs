@@ -1,11 +1,12 @@
 //! ABP 0.1 over a WebSocket: envelopes `{ type, id, timestamp, payload }`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -63,24 +64,15 @@ impl Abp {
         }
         let app = &answer["app"];
         let word = |name: &str| app[name].as_str().unwrap_or("?");
-        *locked(&self.name) = Some(format!("{} {}", word("name"), word("version")));
+        *self.name.lock() = Some(format!("{} {}", word("name"), word("version")));
         let capabilities = answer["capabilities"].as_array().into_iter().flatten();
         let names = capabilities
             .filter_map(|it| it["name"].as_str())
             .collect::<Vec<_>>();
-        let find = |tool: Tool| {
-            let found = tool.find(names.iter().copied());
-            found.ok_or_else(|| {
-                format!(
-                    "no capability `{}`; there are: {}",
-                    tool.name(),
-                    names.join(", ")
-                )
-            })
-        };
+        let (count, read) = Tool::both("capability", &names)?;
         Ok(Session {
-            count: find(Tool::Count)?,
-            read: find(Tool::Read)?,
+            count,
+            read,
             ..session
         })
     }
@@ -110,7 +102,7 @@ impl Peer for Abp {
     }
 
     fn name(&self) -> Option<String> {
-        locked(&self.name).clone()
+        self.name.lock().clone()
     }
 }
 
@@ -129,16 +121,16 @@ impl Waiting {
         let id = message["id"].as_str().unwrap_or_default();
         let payload = &message["payload"];
         match message["type"].as_str().unwrap_or_default() {
-            "capabilities/call-result" if locked(&self.calls).contains_key(id) => {
-                locked(&self.calls)[id].saw(What::Answer(answer(payload)));
+            "capabilities/call-result" if self.calls.lock().contains_key(id) => {
+                self.calls.lock()[id].saw(What::Answer(answer(payload)));
             }
-            "capabilities/cancel-result" if locked(&self.cancels).contains_key(id) => {
-                locked(&self.cancels)[id].saw(confirmation(payload));
+            "capabilities/cancel-result" if self.cancels.lock().contains_key(id) => {
+                self.cancels.lock()[id].saw(confirmation(payload));
             }
             "progress" => {
                 let call = payload["operationId"]
                     .as_str()
-                    .and_then(|it| locked(&self.by_call_id).get(it).cloned());
+                    .and_then(|it| self.by_call_id.lock().get(it).cloned());
                 if let (Some(call), Some(value)) = (call, payload["progress"].as_f64()) {
                     call.saw(What::Progress(value));
                 }
@@ -146,24 +138,24 @@ impl Waiting {
             "notification" => {
                 let call = payload["data"]["callId"]
                     .as_str()
-                    .and_then(|it| locked(&self.by_call_id).get(it).cloned());
+                    .and_then(|it| self.by_call_id.lock().get(it).cloned());
                 if let (Some(call), "notifications/call/ended") =
                     (call, payload["event"].as_str().unwrap_or_default())
                 {
                     call.saw(What::LateEnd);
                 }
             }
-            _ => match locked(&self.asked).remove(id) {
+            _ => match self.asked.lock().remove(id) {
                 Some(asker) => drop(asker.send(payload.clone())),
-                None => locked(&self.stray).push(shortened(&message.to_string())),
+                None => self.stray.lock().push(shortened(&message.to_string())),
             },
         }
         None
     }
 
     fn close(&self, why: &str) {
-        locked(&self.asked).clear();
-        for call in locked(&self.calls).values() {
+        self.asked.lock().clear();
+        for call in self.calls.lock().values() {
             call.saw(What::Closed(why.to_owned()));
         }
     }
@@ -190,7 +182,7 @@ impl Session {
     async fn ask(&self, kind: &str, payload: Value) -> Result<Value, String> {
         let id = Uuid::new_v4().to_string();
         let (sender, receiver) = oneshot::channel();
-        locked(&self.waiting.asked).insert(id.clone(), sender);
+        self.waiting.asked.lock().insert(id.clone(), sender);
         self.send(kind, &id, payload);
         match timeout(PATIENCE, receiver).await {
             Ok(Ok(answer)) => Ok(answer),
@@ -201,7 +193,10 @@ impl Session {
 
     fn send_call(&self, call: &Arc<Call>, new: &NewCall) {
         let envelope = Uuid::new_v4().to_string();
-        locked(&self.waiting.calls).insert(envelope.clone(), call.clone());
+        self.waiting
+            .calls
+            .lock()
+            .insert(envelope.clone(), call.clone());
         let mut options = json!({ "callId": call.id, "progressToken": call.id });
         if let Some(timeout) = new.timeout {
             options["timeout"] = json!(timeout.as_millis() as u64);
@@ -221,15 +216,8 @@ impl Session {
 
 impl Connection for Session {
     fn call(&self, new: NewCall) -> Arc<Call> {
-        let id = new
-            .id
-            .clone()
-            .unwrap_or_else(|| json!(Uuid::new_v4().to_string()));
-        let call = Arc::new(Call::new(
-            id,
-            new.arguments["key"].as_str().unwrap_or_default(),
-        ));
-        locked(&self.waiting.by_call_id).insert(
+        let call = Arc::new(Call::new(new.text_id(), new.key()));
+        self.waiting.by_call_id.lock().insert(
             call.id.as_str().unwrap_or_default().to_owned(),
             call.clone(),
         );
@@ -243,7 +231,10 @@ impl Connection for Session {
     fn cancel(&self, id: &Value, reason: Option<&str>) -> Arc<Cancel> {
         let cancel = Arc::new(Cancel::default());
         let envelope = Uuid::new_v4().to_string();
-        locked(&self.waiting.cancels).insert(envelope.clone(), cancel.clone());
+        self.waiting
+            .cancels
+            .lock()
+            .insert(envelope.clone(), cancel.clone());
         let mut payload = json!({ "callId": id });
         if let Some(reason) = reason {
             payload["reason"] = json!(reason);
@@ -257,7 +248,10 @@ impl Connection for Session {
     }
 
     fn repeat(&self, call: &Call, again: NewCall) {
-        let first = locked(&self.waiting.by_call_id)
+        let first = self
+            .waiting
+            .by_call_id
+            .lock()
             .get(call.id.as_str().unwrap_or_default())
             .cloned();
         if let Some(first) = first {
@@ -280,7 +274,7 @@ impl Connection for Session {
     }
 
     fn stray(&self) -> Vec<String> {
-        std::mem::take(&mut locked(&self.waiting.stray))
+        std::mem::take(&mut self.waiting.stray.lock())
     }
 
     fn has_timeout(&self) -> bool {
@@ -328,8 +322,4 @@ fn confirmation(payload: &Value) -> Confirmation {
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,19 +1,19 @@
 //! The ContextForge cancellation API: calls over MCP, and an operator's cancels over HTTP.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::{Client, StatusCode};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 use super::mcp::Mcp;
 use crate::call::{Call, Cancel, Confirmation, shortened};
 use crate::http;
-use crate::options::Target;
 use crate::peer::{Afterwards, Connection, NewCall, Peer, Traits};
 use crate::rpc::connection::Rpc;
+use crate::wire::Target;
 
 /// A gateway with `/cancellation/cancel` and `/cancellation/status/…`.
 pub struct ContextForge {
@@ -118,10 +118,7 @@ struct Caller {
 impl Connection for Caller {
     fn call(&self, new: NewCall) -> Arc<Call> {
         // The id of a run is that of its request: one that nobody else has.
-        let id = new
-            .id
-            .clone()
-            .unwrap_or_else(|| json!(Uuid::new_v4().to_string()));
+        let id = new.text_id();
         self.calls.call(NewCall {
             id: Some(id),
             ..new
@@ -167,11 +164,7 @@ impl Connection for Caller {
                 }
                 Err(why) => format!("{params}: {why}"),
             };
-            operator
-                .stray
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .push(seen);
+            operator.stray.lock().push(seen);
         });
         true
     }
@@ -201,13 +194,7 @@ impl Connection for Caller {
 
     fn stray(&self) -> Vec<String> {
         let mut stray = self.calls.stray();
-        stray.append(
-            &mut self
-                .operator
-                .stray
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        stray.append(&mut self.operator.stray.lock());
         stray
     }
 

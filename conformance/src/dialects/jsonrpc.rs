@@ -1,20 +1,19 @@
 //! ACP and LSP style: every request is answered, also when it is cancelled. Over a WebSocket, or standard input and output.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use clap::ValueEnum;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
-use super::mcp::ask;
-use crate::options::Target;
 use crate::peer::{Afterwards, Connection, Peer, Tool, Traits};
 use crate::rpc::connection::{Rpc, Transport};
 use crate::rpc::pending::Pending;
 use crate::rpc::style::{Style, Way};
 use crate::wire::frames::Frames;
-use crate::wire::{program, socket};
+use crate::wire::{Target, program, socket};
 
 /// The two dialects of per-request cancelling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,7 +82,7 @@ impl JsonRpc {
             transport,
         };
         // A plain JSON-RPC peer has no such request.
-        if let Ok(answer) = ask(&rpc, "initialize", self.manner.initialize()).await {
+        if let Ok(answer) = rpc.ask("initialize", self.manner.initialize()).await {
             let info = answer.get("agentInfo").or_else(|| answer.get("serverInfo"));
             let word = |name: &str| {
                 info.and_then(|it| it[name].as_str())
@@ -91,7 +90,7 @@ impl JsonRpc {
                     .to_owned()
             };
             let name = info.map(|_| format!("{} {}", word("name"), word("version")));
-            *self.name.lock().unwrap_or_else(PoisonError::into_inner) = name;
+            *self.name.lock() = name;
         }
         if rpc.transport.is_over() {
             return Err("the peer has ended".into());
@@ -100,26 +99,14 @@ impl JsonRpc {
             rpc.transport
                 .send(json!({ "jsonrpc": "2.0", "method": "initialized", "params": {} }));
         }
-        let way = match ask(&rpc, "_capabilities/list", json!({})).await {
+        let way = match rpc.ask("_capabilities/list", json!({})).await {
             Ok(list) => {
                 let capabilities = list["capabilities"].as_array().into_iter().flatten();
                 let names = capabilities
                     .filter_map(|it| it["name"].as_str())
                     .collect::<Vec<_>>();
-                let find = |tool: Tool| {
-                    let found = tool.find(names.iter().copied());
-                    found.ok_or_else(|| {
-                        format!(
-                            "no capability `{}`; there are: {}",
-                            tool.name(),
-                            names.join(", ")
-                        )
-                    })
-                };
-                Way::Capabilities {
-                    count: find(Tool::Count)?,
-                    read: find(Tool::Read)?,
-                }
+                let (count, read) = Tool::both("capability", &names)?;
+                Way::Capabilities { count, read }
             }
             Err(_) => Way::Methods,
         };
@@ -158,9 +145,6 @@ impl Peer for JsonRpc {
     }
 
     fn name(&self) -> Option<String> {
-        self.name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.name.lock().clone()
     }
 }

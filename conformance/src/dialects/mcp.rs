@@ -1,22 +1,19 @@
 //! MCP 2025-11-25, over standard input and output or Streamable HTTP.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde_json::{Value, json};
+use parking_lot::Mutex;
+use serde_json::json;
 
-use super::mcp_http::Http;
-use crate::context::START;
-use crate::options::Target;
+use super::mcp_http::{Http, VERSION};
 use crate::peer::{Afterwards, Connection, Peer, Tool, Traits};
 use crate::rpc::connection::{Rpc, Transport};
 use crate::rpc::pending::Pending;
 use crate::rpc::style::{Style, Way};
 use crate::wire::frames::Frames;
-use crate::wire::program;
-
-pub const VERSION: &str = "2025-11-25";
+use crate::wire::{Target, program};
 
 /// An MCP server.
 pub struct Mcp {
@@ -47,7 +44,7 @@ impl Mcp {
             "capabilities": {},
             "clientInfo": { "name": "caphost-conformance", "version": env!("CARGO_PKG_VERSION") },
         });
-        let answer = ask(&rpc, "initialize", initialize).await?;
+        let answer = rpc.ask("initialize", initialize).await?;
         let info = &answer["serverInfo"];
         let word = |name: &str| info[name].as_str().unwrap_or("?").to_owned();
         let name = format!(
@@ -56,24 +53,16 @@ impl Mcp {
             word("version"),
             answer["protocolVersion"].as_str().unwrap_or("?")
         );
-        self.name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .replace(name);
+        self.name.lock().replace(name);
         rpc.transport
             .send(json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         let names = tool_names(&rpc).await?;
-        let find = |tool: Tool| {
-            let found = tool.find(names.iter().map(String::as_str));
-            found.ok_or_else(|| {
-                format!("no tool `{}`; there are: {}", tool.name(), names.join(", "))
-            })
-        };
+        let (count, read) = Tool::both(
+            "tool",
+            &names.iter().map(String::as_str).collect::<Vec<_>>(),
+        )?;
         Ok(Rpc {
-            way: Way::Tools {
-                count: find(Tool::Count)?,
-                read: find(Tool::Read)?,
-            },
+            way: Way::Tools { count, read },
             ..rpc
         })
     }
@@ -103,30 +92,13 @@ async fn tool_names(rpc: &Rpc) -> Result<Vec<String>, String> {
     let mut names = Vec::new();
     let mut params = json!({});
     loop {
-        let page = ask(rpc, "tools/list", params).await?;
+        let page = rpc.ask("tools/list", params).await?;
         let tools = page["tools"].as_array().into_iter().flatten();
         names.extend(tools.filter_map(|tool| Some(tool["name"].as_str()?.to_owned())));
         match page["nextCursor"].as_str() {
             Some(cursor) => params = json!({ "cursor": cursor }),
             None => return Ok(names),
         }
-    }
-}
-
-/// The result of a request of the suite's own.
-pub async fn ask(rpc: &Rpc, method: &str, params: Value) -> Result<Value, String> {
-    let send = |id: Value| {
-        rpc.transport
-            .send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
-    };
-    let answer = rpc
-        .pending
-        .ask(send, START)
-        .await
-        .map_err(|why| format!("{method}: {why}"))?;
-    match answer.get("error") {
-        Some(error) => Err(format!("{method}: {error}")),
-        None => Ok(answer["result"].clone()),
     }
 }
 
@@ -147,9 +119,6 @@ impl Peer for Mcp {
     }
 
     fn name(&self) -> Option<String> {
-        self.name
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.name.lock().clone()
     }
 }

@@ -1,19 +1,22 @@
 //! Streamable HTTP of MCP: each message is a request of its own, answered as JSON or as a stream of events.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use futures_util::{FutureExt, StreamExt};
+use parking_lot::Mutex;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use serde_json::Value;
 use sse_stream::SseStream;
 use tokio::sync::watch;
 
-use super::mcp::VERSION;
 use crate::http;
 use crate::rpc::connection::Transport;
 use crate::rpc::pending::Pending;
+
+/// The version that the suite speaks.
+pub const VERSION: &str = "2025-11-25";
 
 /// How long the end of a session may take.
 const END: Duration = Duration::from_secs(5);
@@ -45,12 +48,7 @@ impl Http {
 
     fn headers(&self, request: RequestBuilder) -> RequestBuilder {
         let request = http::with_token(request, self.0.token.as_deref());
-        match &*self
-            .0
-            .session
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-        {
+        match &*self.0.session.lock() {
             Some(session) => request
                 .header("mcp-session-id", session)
                 .header("mcp-protocol-version", VERSION),
@@ -86,7 +84,6 @@ impl Http {
             self.0
                 .session
                 .lock()
-                .unwrap_or_else(PoisonError::into_inner)
                 .get_or_insert_with(|| session.to_owned());
         }
         if message["method"] == "notifications/initialized" {

@@ -7,8 +7,9 @@ pub mod mcp;
 pub mod mcp_http;
 pub mod rap;
 
-use crate::options::{Dialect, Options, Target};
+use crate::options::{Dialect, Options};
 use crate::peer::Peer;
+use crate::wire::Target;
 
 /// The peer that the command line names. `Err` if the dialect has no such peers.
 pub fn peer(options: &Options) -> Result<Box<dyn Peer>, String> {

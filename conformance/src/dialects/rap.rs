@@ -1,8 +1,8 @@
 //! RAP: the suite is the runtime. It invokes the tools of a tool server, and the results come to its callback URL.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -10,6 +10,7 @@ use axum::routing::post;
 use axum::{Json, Router};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use parking_lot::Mutex;
 use reqwest::Client;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -74,7 +75,7 @@ impl Rap {
             .json::<Value>()
             .await
             .map_err(|error| format!("the toolset: {error}"))?;
-        *locked(&self.name) = manifest["name"].as_str().map(str::to_owned);
+        *self.name.lock() = manifest["name"].as_str().map(str::to_owned);
         let endpoint = manifest["endpoint"]
             .as_str()
             .ok_or("the toolset has no endpoint")?
@@ -83,12 +84,7 @@ impl Rap {
         let names = tools
             .filter_map(|it| it["name"].as_str())
             .collect::<Vec<_>>();
-        let find = |tool: Tool| {
-            let found = tool.find(names.iter().copied());
-            found.ok_or_else(|| {
-                format!("no tool `{}`; there are: {}", tool.name(), names.join(", "))
-            })
-        };
+        let (count, read) = Tool::both("tool", &names)?;
         Ok(Thread {
             client,
             base: self.base.clone(),
@@ -97,8 +93,8 @@ impl Rap {
             callback: callback.clone(),
             results: results.clone(),
             group: Uuid::new_v4().to_string(),
-            count: find(Tool::Count)?,
-            read: find(Tool::Read)?,
+            count,
+            read,
             sent: Mutex::default(),
             stray: Arc::default(),
             over: AtomicBool::new(false),
@@ -122,7 +118,7 @@ impl Peer for Rap {
     }
 
     fn name(&self) -> Option<String> {
-        locked(&self.name).clone()
+        self.name.lock().clone()
     }
 }
 
@@ -135,7 +131,7 @@ async fn called_back(State(results): State<Arc<Results>>, Json(message): Json<Va
     if message["type"] != "tool_result" {
         return;
     }
-    if let Some(call) = locked(&results.0).get(&(word("group_id"), word("id"))) {
+    if let Some(call) = results.0.lock().get(&(word("group_id"), word("id"))) {
         let text = message["text"]
             .as_str()
             .or_else(|| message.pointer("/content/0/text")?.as_str());
@@ -244,23 +240,21 @@ impl Thread {
 
 impl Connection for Thread {
     fn call(&self, new: NewCall) -> Arc<Call> {
-        let id = new
-            .id
-            .clone()
-            .unwrap_or_else(|| json!(Uuid::new_v4().to_string()));
-        let call = Arc::new(Call::new(
-            id,
-            new.arguments["key"].as_str().unwrap_or_default(),
-        ));
+        let call = Arc::new(Call::new(new.text_id(), new.key()));
         let name = call.id.as_str().unwrap_or_default().to_owned();
-        locked(&self.results.0).insert((self.group.clone(), name.clone()), call.clone());
+        self.results
+            .0
+            .lock()
+            .insert((self.group.clone(), name.clone()), call.clone());
         let sent = self.invoke(&call, &new);
-        locked(&self.sent).insert(name, sent);
+        self.sent.lock().insert(name, sent);
         call
     }
 
     fn cancel(&self, id: &Value, _reason: Option<&str>) -> Arc<Cancel> {
-        let after = locked(&self.sent)
+        let after = self
+            .sent
+            .lock()
             .get(id.as_str().unwrap_or_default())
             .cloned();
         let told = self.notify(
@@ -272,7 +266,7 @@ impl Connection for Thread {
         let (stray, acknowledged) = (self.stray.clone(), cancel.clone());
         tokio::spawn(async move {
             if let Err(why) = told.await {
-                locked(&stray).push(why);
+                stray.lock().push(why);
             }
             acknowledged.saw(Confirmation::default());
         });
@@ -285,7 +279,10 @@ impl Connection for Thread {
 
     fn repeat(&self, call: &Call, again: NewCall) {
         let name = call.id.as_str().unwrap_or_default().to_owned();
-        let first = locked(&self.results.0)
+        let first = self
+            .results
+            .0
+            .lock()
             .get(&(self.group.clone(), name))
             .cloned();
         if let Some(first) = first {
@@ -303,14 +300,10 @@ impl Connection for Thread {
     }
 
     fn stray(&self) -> Vec<String> {
-        std::mem::take(&mut locked(&self.stray))
+        std::mem::take(&mut self.stray.lock())
     }
 
     fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

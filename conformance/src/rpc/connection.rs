@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::pending::Pending;
 use super::style::{Style, Way};
 use crate::call::{Call, Cancel, What};
+use crate::context::START;
 use crate::peer::{Connection, NewCall, Tool};
 use crate::wire::Wire;
 
@@ -57,10 +58,29 @@ pub struct Rpc {
     pub transport: Box<dyn Transport>,
 }
 
+impl Rpc {
+    /// The result of a request of the suite's own.
+    pub async fn ask(&self, method: &str, params: Value) -> Result<Value, String> {
+        let send = |id: Value| {
+            self.transport
+                .send(json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+        };
+        let answer = self
+            .pending
+            .ask(send, START)
+            .await
+            .map_err(|why| format!("{method}: {why}"))?;
+        match answer.get("error") {
+            Some(error) => Err(format!("{method}: {error}")),
+            None => Ok(answer["result"].clone()),
+        }
+    }
+}
+
 impl Connection for Rpc {
     fn call(&self, new: NewCall) -> Arc<Call> {
         let id = new.id.clone().unwrap_or_else(|| self.pending.next_id());
-        let key = new.arguments["key"].as_str().unwrap_or_default();
+        let key = new.key();
         let counts = new.tool == Tool::Count;
         let call = Arc::new(Call::new(
             id,

@@ -1,10 +1,11 @@
 //! Who waits for which answer.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -42,15 +43,15 @@ impl Pending {
 
     /// Expects answers under the id of `call`, and progress under its key.
     pub fn add(&self, call: &Arc<Call>) {
-        locked(&self.calls).insert(call.id.to_string(), call.clone());
-        locked(&self.by_token).insert(call.key.clone(), call.clone());
+        self.calls.lock().insert(call.id.to_string(), call.clone());
+        self.by_token.lock().insert(call.key.clone(), call.clone());
     }
 
     /// Expects one answer to a request of the suite's own. `send` is given the id.
     pub async fn ask(&self, send: impl FnOnce(Value), within: Duration) -> Result<Value, String> {
         let id = self.next_id();
         let (sender, receiver) = oneshot::channel();
-        locked(&self.asked).insert(id.to_string(), sender);
+        self.asked.lock().insert(id.to_string(), sender);
         send(id);
         match timeout(within, receiver).await {
             Ok(Ok(message)) => Ok(message),
@@ -69,23 +70,23 @@ impl Pending {
             .cloned()
             .unwrap_or(Value::Null)
             .to_string();
-        if let Some(asker) = locked(&self.asked).remove(&id) {
+        if let Some(asker) = self.asked.lock().remove(&id) {
             let _ = asker.send(message);
-        } else if let Some(call) = locked(&self.calls).get(&id) {
+        } else if let Some(call) = self.calls.lock().get(&id) {
             call.saw(What::Answer(self.style.answer(&message)));
         } else {
-            locked(&self.stray).push(shortened(&message.to_string()));
+            self.stray.lock().push(shortened(&message.to_string()));
         }
         None
     }
 
     fn requested(&self, message: &Value) -> Option<Value> {
         if let Some((token, value)) = self.style.progress(message) {
-            if let Some(call) = locked(&self.by_token).get(&token) {
+            if let Some(call) = self.by_token.lock().get(&token) {
                 call.saw(What::Progress(value));
             }
         } else if let Some(id) = self.style.late_end(message)
-            && let Some(call) = locked(&self.calls).get(&id.to_string())
+            && let Some(call) = self.calls.lock().get(&id.to_string())
         {
             call.saw(What::LateEnd);
         }
@@ -100,25 +101,21 @@ impl Pending {
 
     /// Notes that the connection has ended.
     pub fn close(&self, why: &str) {
-        locked(&self.asked).clear();
-        for call in locked(&self.calls).values() {
+        self.asked.lock().clear();
+        for call in self.calls.lock().values() {
             call.saw(What::Closed(why.to_owned()));
         }
     }
 
     /// Notes that no answer can come to the message `id` any more.
     pub fn lose(&self, id: &Value, why: &str) {
-        locked(&self.asked).remove(&id.to_string());
-        if let Some(call) = locked(&self.calls).get(&id.to_string()) {
+        self.asked.lock().remove(&id.to_string());
+        if let Some(call) = self.calls.lock().get(&id.to_string()) {
             call.saw(What::Closed(why.to_owned()));
         }
     }
 
     pub fn stray(&self) -> Vec<String> {
-        std::mem::take(&mut locked(&self.stray))
+        std::mem::take(&mut self.stray.lock())
     }
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

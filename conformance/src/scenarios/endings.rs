@@ -3,7 +3,7 @@
 use super::work_stops;
 use crate::broken;
 use crate::context::{Context, MANY, SILENCE, STEP};
-use crate::requirement::{Finding, Verdict};
+use crate::finding::{Finding, Verdict};
 use tokio::time::sleep;
 
 /// Losing the connection stops its work.

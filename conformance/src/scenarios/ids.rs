@@ -7,8 +7,8 @@ use super::{confirmed, one_answer, settled_once, work_stops};
 use crate::broken;
 use crate::call::Answer;
 use crate::context::{Context, MANY, PATIENCE, SILENCE, STEP};
+use crate::finding::{Finding, Verdict};
 use crate::peer::{Afterwards, Connection};
-use crate::requirement::{Finding, Verdict};
 
 /// A cancel of an id that nobody has used.
 pub async fn unknown(cx: &Context) -> Verdict {

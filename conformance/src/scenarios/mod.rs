@@ -5,8 +5,8 @@ use tokio::time::sleep;
 use crate::broken;
 use crate::call::{Answer, Call, Cancel, Confirmation};
 use crate::context::{Context, MANY, PATIENCE, SILENCE, STEP};
+use crate::finding::{Finding, Verdict};
 use crate::peer::Afterwards;
-use crate::requirement::{Finding, Verdict};
 
 pub mod endings;
 pub mod ids;

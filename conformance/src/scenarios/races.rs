@@ -10,8 +10,8 @@ use super::confirmed;
 use crate::broken;
 use crate::call::{Answer, Call, Cancel, Confirmation};
 use crate::context::{Context, PATIENCE};
+use crate::finding::{Finding, Verdict};
 use crate::peer::{Afterwards, Connection};
-use crate::requirement::{Finding, Verdict};
 
 /// How many calls race at a time.
 const AT_ONCE: usize = 20;

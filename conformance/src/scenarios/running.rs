@@ -6,8 +6,8 @@ use super::{confirmed, one_answer, settled, work_stops};
 use crate::broken;
 use crate::call::{Answer, What};
 use crate::context::{Context, PATIENCE, SILENCE, STEP};
+use crate::finding::{Finding, Verdict};
 use crate::peer::Afterwards;
-use crate::requirement::{Finding, Verdict};
 
 /// A call that nobody cancels is answered once, with its result.
 pub async fn completes(cx: &Context) -> Verdict {

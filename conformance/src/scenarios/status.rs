@@ -5,8 +5,8 @@ use serde_json::Value;
 use super::{confirmed, one_answer, settled, work_stops};
 use crate::broken;
 use crate::context::Context;
+use crate::finding::{Finding, Verdict};
 use crate::peer::Connection;
-use crate::requirement::{Finding, Verdict};
 
 /// Of a call that works the status says that it is not cancelled, and afterwards that it is.
 pub async fn cancelled(cx: &Context) -> Verdict {

@@ -10,8 +10,8 @@ use super::{confirmed, one_answer, settled_once, work_stops};
 use crate::broken;
 use crate::call::Answer;
 use crate::context::{Context, MANY, PATIENCE, SILENCE, STEP};
+use crate::finding::{Finding, Verdict};
 use crate::peer::{Afterwards, Connection};
-use crate::requirement::{Finding, Verdict};
 
 /// How many calls are cancelled at once.
 const CROWD: usize = 50;

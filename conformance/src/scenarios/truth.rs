@@ -9,7 +9,7 @@ use super::{confirmed, one_answer};
 use crate::broken;
 use crate::call::Answer;
 use crate::context::{Context, PATIENCE, SILENCE, STEP};
-use crate::requirement::{Finding, Verdict};
+use crate::finding::{Finding, Verdict};
 
 /// The steps of work that does not listen: nine seconds would be `MANY`, this is a second.
 const DEAF: u64 = 100;

@@ -11,6 +11,13 @@ pub mod frames;
 pub mod program;
 pub mod socket;
 
+/// Where the peer is.
+#[derive(Clone, Debug)]
+pub enum Target {
+    Url { url: String, token: Option<String> },
+    Command { command: Vec<String>, verbose: bool },
+}
+
 /// What is asked of a wire.
 pub(crate) enum Out {
     Message(Value),
