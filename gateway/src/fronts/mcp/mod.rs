@@ -8,7 +8,7 @@
 //! | `request`, `requests` | the parameters and the version of a request; the answers to requests |
 //! | `sessions`, `session`, `sealing`, `elsewhere` | sessions of versions before 2026-07-28: the table, one session, its id, and what workers tell each other of sessions |
 //! | `overtaken` | cancels of a session that come before their requests |
-//! | `call`, `underway`, `parked` | a call, from `tools/call` to the end of its response; calls that wait for an answer of their client |
+//! | `call`, `tool`, `underway`, `parked` | a call, from `tools/call` to the end of its response; the tool that it means; calls that wait for an answer of their client |
 //! | `tasks` | calls that outlive the response to their request |
 //! | `links`, `resources` | what is too large for a result, and `resources/read` |
 //! | `progress`, `questions`, `result`, `content` | the progress of a call, its questions to the client, and its result |
@@ -42,6 +42,7 @@ mod sessions;
 mod tasks;
 #[cfg(test)]
 mod tests;
+mod tool;
 mod tools;
 mod underway;
 mod wanted;

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::head::Head;
 use super::questions::takes_forms;
-use super::tasks::TASKS;
+use super::tasks::terms::TASKS;
 use crate::fronts::refusal::Refusal;
 use crate::limits::MAX_DEPTH;
 use crate::wire::json_rpc::{Id, RpcError, code};

@@ -4,6 +4,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::content::extract;
+use super::tasks::terms::{RELATED_TASK, related};
 use crate::broker::calls::RunId;
 use crate::gateway::AbpError;
 use crate::wire::binary::opened;
@@ -97,17 +98,10 @@ const RUN: &str = "caphost/run";
 const METADATA: &str = "caphost/metadata";
 const ERROR: &str = "caphost/error";
 const STOP: &str = "caphost/stop";
-/// What names the task of a message that has no `taskId`.
-pub const RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
 /// The `resultType` of a complete result.
 const COMPLETE: &str = "complete";
 /// The prefix of caphost's own names.
 const OURS: &str = "caphost/";
-
-/// The value of [`RELATED_TASK`].
-pub fn related(run: RunId) -> Value {
-    json!({ "taskId": run.to_string() })
-}
 
 /// A result in the form of versions without sessions.
 pub fn complete(mut result: Value) -> Value {

@@ -9,7 +9,7 @@ use super::request::Request;
 use super::result;
 use super::result::Ended;
 use super::schema::{self, Input};
-use super::tasks::has_tasks;
+use super::tasks::terms::has_tasks;
 use super::wanted::Wanted;
 use crate::broker::{AppTool, Assortment, CapabilityInfo, Offer, plain};
 use crate::gateway::{AbpError, Hub};

@@ -10,9 +10,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::caller::Caller;
 use super::head::Accepted;
-use super::links::{Linked, Links};
 use super::parked::{Asks, Parkable};
 use super::progress::Progress;
 use super::questions;
@@ -20,10 +18,8 @@ use super::reply::{awaited, event_bytes, events, whole};
 use super::result::{self, Ended, ToolResult, answer};
 use super::session::McpSession;
 use super::tasks::{Becoming, Work};
-use super::tools;
+use super::tool::Tool;
 use crate::bounds::Permit;
-use crate::broker::Offer;
-use crate::broker::calls::RunId;
 use crate::fronts::kept::keep;
 use crate::fronts::rpc::Request;
 use crate::fronts::shared_sessions::InUse;
@@ -33,7 +29,6 @@ use crate::wire::abp::CALL_ENDED;
 use crate::wire::json_rpc::{Id, RpcError, code, notification};
 use crate::wire::stops;
 use caphost::call::Code;
-use caphost::dialect::mcp::Version;
 
 /// A call that ends within this time, and has no progress before, is answered in one piece. After this time
 /// the gateway sends the head of a stream. A client may give up on a server that sends nothing, because it
@@ -44,48 +39,6 @@ const PROMPT: Duration = Duration::from_millis(10);
 
 /// How many messages of one call its client may leave unread: progress, and the answer.
 const UNREAD: usize = 16;
-
-/// The tool that a call means.
-pub struct Tool {
-    pub offer: Arc<Offer>,
-    pub name: String,
-    /// The name by which the client has called it.
-    pub called: String,
-    /// The progress for the client, if the client wants it.
-    pub progress: Option<Progress>,
-    /// The client's version.
-    pub version: &'static Version,
-    /// The links to what is too large for the result.
-    pub links: Links,
-}
-
-impl Tool {
-    /// The app that the call goes to: as the caller names it, which may be one of its tabs, or else the app
-    /// that offers the tool.
-    pub fn app<'a>(&'a self, caller: &'a Caller) -> &'a str {
-        caller.app.as_deref().unwrap_or(&self.offer.app.id)
-    }
-
-    /// The end of the request with that id, from the end of the call.
-    pub fn ended(&self, id: &Id, run: RunId, outcome: Outcome) -> Ended {
-        match outcome {
-            Outcome::Done { data, metadata } => {
-                let promised = self.promises();
-                let Linked { data, blocks, .. } = self.links.link(data, promised);
-                let metadata = metadata.and_then(|it| it.value().ok());
-                let result = result::done(data, metadata, || promised, self.version, run);
-                Ok(result.with(blocks))
-            }
-            Outcome::Failed(error) => Ok(result::failed(&error, Some(run))),
-            Outcome::Cancelled { stop, by, .. } => Err(result::cancelled(&self.name, id, stop, by)),
-        }
-    }
-
-    /// Whether the client was told an output schema of the tool.
-    fn promises(&self) -> bool {
-        self.version.structure && self.offer.keeps_promise(&self.name, tools::promises)
-    }
-}
 
 /// A call whose answer its client waits for. `None` once the call is answered. Dropping it before cancels the
 /// call.

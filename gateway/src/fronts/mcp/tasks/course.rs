@@ -6,33 +6,17 @@ use serde_json::Value;
 use tokio::time::sleep_until;
 
 use super::super::questions;
-use super::super::result::{RELATED_TASK, related};
-use super::super::session::McpSession;
-use super::super::underway::Tool;
+use super::super::tool::Tool;
 use super::end::{End, words};
-use super::{Task, Tasks};
+use super::terms::{RELATED_TASK, related};
+use super::{Task, Tasks, Work};
 use crate::bounds::QuotaKey;
-use crate::fronts::shared_sessions::InUse;
-use crate::gateway::calls::Call;
 use crate::gateway::{Outcome, Step};
-use crate::wire::json_rpc::{Id, notification};
+use crate::wire::json_rpc::notification;
 use crate::wire::stops::Grade;
 
 /// The reason of the cancel of a call whose task is over.
 const OVER: &str = "The time to live of the task is over";
-
-/// A call that becomes a task.
-pub struct Work {
-    /// The id of the request that made the call.
-    pub id: Id,
-    pub tool: Tool,
-    pub call: Call,
-    /// The session of the app is kept as long as the call.
-    pub in_use: InUse,
-    pub takes_questions: bool,
-    /// The session of the client, if it has one.
-    pub session: Option<Arc<McpSession>>,
-}
 
 /// Follows the call of a task to its end, and keeps the end until the time to live is over. A call that has not
 /// ended by then is cancelled.

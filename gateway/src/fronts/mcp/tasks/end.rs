@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::result::{RELATED_TASK, ToolResult, is_blank, related};
+use super::super::result::{ToolResult, is_blank};
+use super::terms::{RELATED_TASK, related};
 use crate::bounds::{Budget, Permit, QuotaKey};
 use crate::broker::calls::RunId;
 use crate::wire::Json;

@@ -9,6 +9,7 @@
 //! | `task`, `end` | one task and what clients are told of it; how its call has ended |
 //! | `course` | a task from its beginning until its time to live is over |
 //! | `requests` | the answers to requests |
+//! | `terms` | the words of MCP for tasks |
 //! | `waiting` | the stream of a request that waits for the end of a task |
 
 mod becoming;
@@ -16,6 +17,7 @@ mod course;
 mod end;
 mod requests;
 mod task;
+pub mod terms;
 mod waiting;
 
 use std::collections::HashMap;
@@ -33,21 +35,12 @@ use crate::broker::calls::RunId;
 use crate::gateway::Hub;
 use crate::tokens::Identity;
 use crate::wire::json_rpc::{RpcError, code};
-use caphost::dialect::mcp::{Version, WITH_SESSIONS};
 
 pub use becoming::Becoming;
-pub use course::Work;
-pub use task::{Task, task_changes};
+pub use task::{Task, Work, task_changes};
 
-/// The extension of versions without sessions.
-pub const TASKS: &str = "io.modelcontextprotocol/tasks";
 /// The shortest time to live.
 const SHORTEST: Duration = Duration::from_secs(1);
-
-/// Whether sessions of that version have tasks.
-pub fn has_tasks(version: &Version) -> bool {
-    version.name == WITH_SESSIONS.name
-}
 
 /// The tasks of this worker. A task is there until its time to live is over.
 pub struct Tasks {

@@ -15,11 +15,13 @@ use tokio::time::{Instant, timeout};
 use super::super::listening::subscribed;
 use super::super::questions::{key_of, payload_of_result};
 use super::super::session::McpSession;
-use super::course::Work;
+use super::super::tool::Tool;
 use super::end::{End, Words};
 use crate::bounds::Permit;
 use crate::broker::calls::{RunId, RunState};
+use crate::fronts::shared_sessions::InUse;
 use crate::gateway::Hub;
+use crate::gateway::calls::Call;
 use crate::tokens::Identity;
 use crate::wire::Json;
 use crate::wire::json_rpc::{Id, notification};
@@ -32,6 +34,19 @@ const CANCELLED: &str = "The client cancelled the task";
 /// How long the answer to a call may come after the confirmation of its cancel, beyond the time that the broker
 /// waits for it.
 const ANSWER: Duration = Duration::from_secs(1);
+
+/// A call that becomes a task.
+pub struct Work {
+    /// The id of the request that made the call.
+    pub id: Id,
+    pub tool: Tool,
+    pub call: Call,
+    /// The session of the app is kept as long as the call.
+    pub in_use: InUse,
+    pub takes_questions: bool,
+    /// The session of the client, if it has one.
+    pub session: Option<Arc<McpSession>>,
+}
 
 /// One task.
 pub struct Task {

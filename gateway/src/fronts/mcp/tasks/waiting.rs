@@ -12,9 +12,10 @@ use tokio::sync::watch;
 use super::super::questions;
 use super::super::reply::event_bytes;
 use super::super::resources::InSession;
-use super::super::result::{RELATED_TASK, answer, related};
+use super::super::result::answer;
 use super::Task;
 use super::task::State;
+use super::terms::{RELATED_TASK, related};
 use crate::wire::json_rpc::{Id, RpcError, code};
 
 /// A request that waits.
